@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/*
+ * A job as the governor knows it and the store keeps it. `struct sg_job` is plain data; the tables
+ * in job.c give each field its record tag and its SQL column, so that a new field is one line
+ * there.
+ *
+ *   queued → starting → running ⇄ suspended → exited | killed | oom | timeout | failed | lost
+ *      ↑___________________________↓  (requeue, retry: the next attempt)
+ */
+
+#include "base/list.h"
+#include "base/parse.h"
+#include "base/record.h"
+#include "proto/names.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum sg_job_state {
+        SG_JOB_QUEUED,
+        SG_JOB_STARTING,
+        SG_JOB_RUNNING,
+        SG_JOB_SUSPENDED,
+        SG_JOB_EXITED,
+        SG_JOB_KILLED,
+        SG_JOB_OOM,
+        SG_JOB_TIMEOUT,
+        SG_JOB_FAILED, /* its program never ran, or a dependency failed */
+        SG_JOB_LOST,   /* it may have run; nobody can know how it ended */
+        _SG_JOB_STATE_MAX,
+};
+
+/* Why we are ending a live attempt; durable before the first signal is sent. */
+enum sg_job_intent {
+        SG_INTENT_NONE,
+        SG_INTENT_CANCEL,
+        SG_INTENT_TIMEOUT,
+        SG_INTENT_REQUEUE,
+};
+
+struct sg_job_key {
+        char origin[SG_NODE_NAME_MAX];
+        uint64_t n;
+        uint64_t attempt; /* from 1; 0 = not started yet */
+};
+
+/* Full explicit values, SG_UNLIMITED where there is no limit. */
+struct sg_limits {
+        uint64_t cpu_weight;   /* 1 … 10000, 100 unless said */
+        uint64_t cpu_quota_pm; /* permyriad of one CPU */
+        uint64_t cpus;         /* how many CPUs it can use; 0 = not said */
+        uint64_t cpus_max;     /* for elastic jobs; = cpus otherwise */
+        uint64_t pin;          /* bool: `cpus` as a CPU set of its own */
+        uint64_t memory_high, memory_max;
+        uint64_t tasks_max;
+        uint64_t io_weight; /* 1 … 10000, 100 unless said */
+        uint64_t time_limit_usec;
+};
+
+void sg_limits_default(struct sg_limits *l);
+
+struct sg_job {
+        struct sg_job_key key;
+        uint64_t uid, gid;
+        char user[SG_USER_NAME_MAX];
+        char name[SG_JOB_NAME_MAX];
+        char class[SG_CLASS_NAME_MAX];
+        uint64_t state;      /* enum sg_job_state */
+        uint64_t intent;     /* enum sg_job_intent */
+        uint64_t foreground; /* bool: `schedctl run` */
+        uint64_t hold;       /* bool */
+        int64_t priority;
+        uint64_t retry;       /* how many more attempts a failure is worth */
+        uint64_t array_first; /* N of the array's first task, 0 = none */
+        int64_t array_index;
+        char *after;          /* "5:ok,6:any" or NULL */
+        char *reason;         /* one line, or NULL */
+        char *output, *error; /* the user's paths, or NULL for the managed log */
+        uint64_t begin_usec;  /* not before; 0 = at once */
+        uint64_t submitted_usec, started_usec, ended_usec; /* realtime, 0 = not yet */
+        char boot_id[SG_BOOT_ID_MAX];                      /* of the attempt */
+        int64_t pid;
+        int64_t exit_code; /* −1 = none */
+        int64_t signal;    /* 0 = none */
+        struct sg_limits limits;
+        /* measured; SG_UNLIMITED = not known */
+        uint64_t cpu_usec, memory_peak_bytes, oom_kills, io_read_bytes, io_write_bytes;
+};
+
+/* All values at their defaults; strings NULL. */
+void sg_job_init(struct sg_job *j);
+void sg_job_deinit(struct sg_job *j);
+int sg_job_set_reason(struct sg_job *j, const char *format, ...)
+        __attribute__((format(printf, 2, 3)));
+
+static inline bool sg_job_state_is_final(uint64_t state)
+{
+        return state >= SG_JOB_EXITED;
+}
+
+const char *sg_job_state_to_string(uint64_t state); /* "queued" … */
+int sg_job_state_from_string(const char *s);        /* -EINVAL */
+
+/* What `schedctl wait` and `run` exit with, for a job in a final state. */
+int sg_job_exit_status(const struct sg_job *j);
+
+/* "7" at home, "7@host" elsewhere; and back: origin is filled with `home` where none is given.
+ * -EINVAL. */
+#define SG_JOB_ID_MAX (SG_NODE_NAME_MAX + 24)
+void sg_job_id_format(char buf[SG_JOB_ID_MAX], const struct sg_job_key *key, const char *home);
+int sg_job_id_parse(const char *s, const char *home, struct sg_job_key *ret);
+/* The directory and group name of an attempt: "N-ORIGIN-ATTEMPT", and back. */
+#define SG_ATTEMPT_NAME_MAX (SG_NODE_NAME_MAX + 48)
+void sg_attempt_name_format(char buf[SG_ATTEMPT_NAME_MAX], const struct sg_job_key *key);
+int sg_attempt_name_parse(const char *s, struct sg_job_key *ret);
+
+/* The table behind the codec and the SQL schema. */
+enum sg_job_field_type { SG_TYPE_U64, SG_TYPE_I64, SG_TYPE_CHARS, SG_TYPE_STR };
+
+struct sg_job_field {
+        uint16_t tag; /* never reused */
+        const char *column;
+        enum sg_job_field_type type;
+        size_t offset, size;
+};
+
+extern const struct sg_job_field sg_job_fields[];
+extern const size_t sg_job_n_fields;
+
+void sg_job_encode(const struct sg_job *j, struct sg_record *r);
+int sg_job_decode(struct sg_job *ret, const void *data,
+                  size_t size); /* into an initialised job; -EBADMSG, -ENOMEM */

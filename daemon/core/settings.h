@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/*
+ * Settings: what the files say, as one immutable value that is replaced whole on reload. This
+ * module is the table of sections and keys, their parsers and defaults; it reads no file
+ * (edge/config.c does) and gets one (section, key, value) at a time.
+ *
+ *   node    schedgov.conf, schedgov.conf.d/NAME.conf:  [Node] [Queue] [Logs] [History]
+ *   classes policy.d/NAME.policy, one class each:      [Match] [Class] [Limits] [Policy] [Progress]
+ * …
+ */
+
+#include "core/job.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+enum sg_order { SG_ORDER_FIFO, SG_ORDER_PRIORITY };
+enum sg_visibility {
+        SG_SHOW_NONE,
+        SG_SHOW_LIST
+}; /* of other users' jobs: nothing, or list and status without command */
+
+struct sg_device_allow {
+        char *path;     /* "/dev/nvidia0", "char-pts" is not supported */
+        char access[4]; /* "rwm" */
+};
+
+struct sg_class {
+        char name[SG_CLASS_NAME_MAX];
+        char *file;        /* where it comes from, NULL = built in */
+        uint64_t weight;   /* 1 … 10000 of the class against other classes */
+        uint64_t max_jobs; /* running at once, SG_UNLIMITED */
+        uint64_t max_jobs_per_user;
+        enum sg_order order;
+        struct sg_limits limits;     /* what a job gets when it asks for nothing */
+        struct sg_limits limits_max; /* what it may ask for; SG_UNLIMITED = anything */
+        bool device_closed;
+        struct sg_device_allow *devices;
+        size_t n_devices;
+        char **match_user, **match_group,
+                **match_command; /* glob patterns, NULL-terminated, NULL = matches all */
+};
+
+struct sg_settings {
+        /* [Node] */
+        char name[SG_NODE_NAME_MAX]; /* default: the host name, given by the caller */
+        enum sg_visibility show_others;
+        /* [Queue] */
+        uint64_t jobs_per_cpu; /* 4 */
+        uint64_t max_jobs;     /* running, on the node; SG_UNLIMITED = jobs_per_cpu × CPUs */
+        uint64_t max_queued_per_user; /* 100000 */
+        uint64_t memory_reserve_pm;   /* 1000 = a tenth stays free */
+        uint64_t kill_grace_usec;     /* SIGTERM … SIGKILL, 10 s */
+        /* [Logs] */
+        uint64_t log_max_bytes, log_keep; /* 256M, 1 */
+        /* [History] */
+        uint64_t history_jobs, history_usec; /* 100000, 365 d */
+
+        struct sg_class *classes; /* [0] is "default", built in unless a file names it; then files
+                                     in order of name */
+        size_t n_classes;
+};
+
+/* A value or key that isn't right gives -EINVAL and one line in *ret_why (heap), without file and
+ * line. */
+int sg_settings_new(struct sg_settings **ret, const char *hostname); /* the built-in defaults */
+struct sg_settings *sg_settings_free(struct sg_settings *s);
+SG_DEFINE_CLEANUP(struct sg_settings *, sg_settings_free)
+
+/* One assignment of a node file. An empty value resets to the default. */
+int sg_settings_assign(struct sg_settings *s, const char *section, const char *key,
+                       const char *value, char **ret_why);
+
+/* A policy file: begin, assign…, end (validates: Name= is there, no second class of that name from
+ * another file). */
+int sg_settings_class_begin(struct sg_settings *s, const char *file, struct sg_class **ret);
+int sg_settings_class_assign(struct sg_class *c, const char *section, const char *key,
+                             const char *value, char **ret_why);
+int sg_settings_class_end(struct sg_settings *s, struct sg_class *c, char **ret_why);
+
+const struct sg_class *sg_settings_class(const struct sg_settings *s,
+                                         const char *name); /* NULL = none such */
+/* The first class whose [Match] fits (all given lines must), else the default class. groups:
+ * NULL-terminated names. */
+const struct sg_class *sg_settings_match(const struct sg_settings *s, const char *user,
+                                         char *const *groups, const char *command);
+
+/* For documentation checks: every key that is understood, in order. NULL section = the end. */
+struct sg_settings_key {
+        const char *section, *key, *file; /* file: "conf" or "policy" */
+};
+extern const struct sg_settings_key sg_settings_keys[];

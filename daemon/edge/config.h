@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/*
+ * Reads the configuration files into settings, by systemd's rules: /usr/lib/schedgov <
+ * /run/schedgov < /etc/schedgov, drop-ins merged by name across directories, a link to /dev/null
+ * masks, an empty assignment resets. inih parses; it is fed line by line through a counting reader,
+ * because it gives no line numbers and cuts long lines.
+ */
+
+#include "core/settings.h"
+
+struct sg_config_error {
+        char *where; /* "/etc/schedgov/schedgov.conf:12" */
+        char *what;  /* "[Queue] JobsPerCpu= wants a whole number from 1, not 'x'" */
+};
+
+struct sg_config_errors {
+        struct sg_config_error *items;
+        size_t n;
+};
+void sg_config_errors_deinit(struct sg_config_errors *e);
+
+/*
+ * root: prefix of the three directories ("" on a real host; NULL = read nothing, all built in). All
+ * errors of all files are collected; with any, the result is -EINVAL and *ret is untouched.
+ * *ret_merged (may be NULL) gets the merged text with the origin of each line as a "# file:line"
+ * comment, for `schedctl config cat`.
+ */
+int sg_config_load(struct sg_settings **ret, const char *root, const char *hostname,
+                   struct sg_config_errors *errors, char **ret_merged);

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/*
+ * The store: what must survive. A child process (forked at start, before anything else is open)
+ * owns the SQLite database and the attempt directories; the daemon talks to it over a socketpair
+ * and never touches the disk itself, so that a slow disk can't stop the governor. Requests are
+ * carried out in order; all that are waiting when the writer is free share one COMMIT (group
+ * commit). A callback runs only after its request is durable.
+ *
+ * The child exits when the daemon's end closes, after committing what it has received. An flock on
+ * STATE/lock is held by both through one open file description: a second daemon is refused, and a
+ * restarted one waits until the old writer is gone.
+ *
+ * If the child dies or the database can no longer be written, pending and later calls fail with a
+ * negative errno and the daemon goes on with what runs; sg_store_error() says what is wrong in one
+ * line.
+ */
+
+#include "core/job.h"
+#include "proto/attempt.h"
+#include <systemd/sd-event.h>
+
+struct sg_store;
+
+/* result: 0, or a negative errno. `job` is borrowed for the call; NULL where a call gives none. */
+typedef void (*sg_store_cb)(int result, const struct sg_job *job, void *userdata);
+
+/*
+ * Locks the directory (waiting at most 10 s for a dying writer), forks the writer, opens or creates
+ * the database and migrates it. Creates STATE/{jobs,logs,fate.run,fate.void}. On failure *ret_why
+ * is a heap string with one line that says what to do: -EBUSY another daemon, -EROFS, -ENOSPC,
+ * -EBADMSG a corrupted database, ….
+ */
+int sg_store_open(struct sg_store **ret, const char *state_dir, char **ret_why);
+int sg_store_attach(struct sg_store *s, sd_event *event);
+/* Sends what is queued, waits for the writer to commit and exit. NULL is fine. Returns NULL. */
+struct sg_store *sg_store_close(struct sg_store *s);
+const char *sg_store_error(struct sg_store *s); /* NULL while all is well */
+pid_t sg_store_pid(struct sg_store *s);
+const char *sg_store_dir(struct sg_store *s);
+
+/* Synchronous, before the event loop runs: every job that isn't in a final state, in order of n;
+ * and the largest n used by `origin`. */
+int sg_store_load(struct sg_store *s, const char *origin, uint64_t *ret_last_n, sg_store_cb each,
+                  void *userdata);
+
+/*
+ * Stores jobs first … first + count − 1, that differ only in n and array_index (array_index of the
+ * first is template's, then ascending; %a and %j in output/error are replaced by the caller
+ * beforehand only when count == 1, else by the store per task), with one shared submitted spec.
+ * With a token that this uid has used before, nothing is stored and the callback gets result = 1
+ * and the job first stored under it.
+ */
+void sg_store_submit(struct sg_store *s, const struct sg_job *template, uint64_t count,
+                     const char *token, const void *spec, size_t spec_size, sg_store_cb cb,
+                     void *userdata);
+
+/* Writes the job's row (all fields but the key), no callback needed for hints such as `running`.
+ * Also appends an event row when state, reason or hold changed. */
+void sg_store_update(struct sg_store *s, const struct sg_job *job, sg_store_cb cb, void *userdata);
+
+/* COMMITs the row (state starting, attempt, boot id), then makes the attempt's directory: spec (the
+ * stored submitted part + `launch`), lock, exit.tmp preallocated. */
+void sg_store_start(struct sg_store *s, const struct sg_job *job, const void *launch,
+                    size_t launch_size, sg_store_cb cb, void *userdata);
+
+/*
+ * What the attempt's directory says, for recovery and after the shim has gone. Idempotent; changes
+ * nothing but, with `publish_void`, the fate (link(), first come first served).
+ */
+enum sg_fate { SG_ATTEMPT_NO_FATE, SG_ATTEMPT_RUN, SG_ATTEMPT_VOID, SG_ATTEMPT_NO_DIR };
+struct sg_attempt_info {
+        enum sg_fate fate;
+        bool have_exit;
+        struct sg_exit exit; /* if have_exit */
+        pid_t shim;          /* holder of the lock, 0 = none */
+};
+typedef void (*sg_attempt_cb)(int result, const struct sg_attempt_info *info, void *userdata);
+void sg_store_inspect(struct sg_store *s, const struct sg_job_key *key, bool publish_void,
+                      sg_attempt_cb cb, void *userdata);
+
+/* COMMITs the row and, if it is final, erases the spec (kept while other array tasks need it) and
+ * prunes history; after the COMMIT removes the attempt's directory. */
+void sg_store_finish(struct sg_store *s, const struct sg_job *job, sg_store_cb cb, void *userdata);
+
+/* Queries: `each` per job, in the order asked for, then `done` once. */
+struct sg_store_query {
+        uint64_t n;         /* exactly this job (latest attempt), 0 = any */
+        const char *origin; /* with n */
+        uint64_t uid;       /* only this user's, SG_UNLIMITED = all */
+        bool finished_only;
+        const char *state, *name, *class; /* NULL = any */
+        uint64_t since_usec, until_usec;  /* submitted; 0 = any */
+        uint64_t before; /* page cursor: only jobs with n < before; 0 = from the newest */
+        uint64_t limit;  /* at most this many */
+};
+void sg_store_list(struct sg_store *s, const struct sg_store_query *q, sg_store_cb each,
+                   sg_store_cb done, void *userdata);
+
+struct sg_event_row {
+        uint64_t seq, time_usec, n, attempt, uid;
+        const char *origin, *state, *reason;
+};
+typedef void (*sg_event_cb)(const struct sg_event_row *row,
+                            void *userdata); /* NULL row = the end */
+/* Events after `seq` (0 = the last `limit` ones), oldest first; uid as above. */
+void sg_store_events(struct sg_store *s, uint64_t after_seq, uint64_t uid, uint64_t n,
+                     uint64_t limit, sg_event_cb cb, void *userdata);
+
+/* How much history to keep; pruned in small steps as jobs finish. */
+void sg_store_set_retention(struct sg_store *s, uint64_t max_jobs, uint64_t max_age_usec);

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/* Files, as small helpers with one meaning each. Negative errno on failure; every fd is CLOEXEC. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Writes all of it, over EINTR and short writes. */
+int sg_write_all(int fd, const void *data, size_t size);
+
+/* Reads a whole file of at most max bytes (-EFBIG beyond) into a NUL-terminated heap buffer; works
+ * on /proc and cgroup files, whose size is not known in advance. dirfd may be AT_FDCWD. */
+int sg_read_file(int dirfd, const char *path, size_t max, char **ret, size_t *ret_size);
+
+/* Reads a file of one line into buf without allocating and strips the newline; -EFBIG if it does
+ * not fit. */
+int sg_read_line_file(int dirfd, const char *path, char *buf, size_t size);
+
+/* One write(2) of str to an existing file: how kernel files are set. */
+int sg_write_file(int dirfd, const char *path, const char *str);
+
+/* Creates or replaces path with data: temporary file, fsync, rename, fsync of the directory. */
+int sg_write_file_atomic(int dirfd, const char *path, const void *data, size_t size, mode_t mode);
+
+/* mkdir -p; the mode is that of the last component, parents get 0755. */
+int sg_mkdir_p(const char *path, mode_t mode);
+
+int sg_fsync_dir(int dirfd, const char *path);
+
+/* rm -rf below dirfd, without following links; a name that isn't there is fine. */
+int sg_remove_tree(int dirfd, const char *name);
+
+/* "a/b" with snprintf semantics made safe: -ENAMETOOLONG instead of truncation. */
+int sg_path_join(char *buf, size_t size, const char *dir, const char *name);

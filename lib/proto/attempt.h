@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/*
+ * The directory of one attempt, STATE/jobs/N-ORIGIN-ATTEMPT/, is where the daemon and the shim
+ * meet:
+ *
+ *   spec      what to run (spec.h); written by the store before the shim is forked
+ *   lock      held by the living shim with a POSIX lock over the whole file; F_GETLK tells its pid
+ *   fate      link()ed once, to one of STATE/fate.run and STATE/fate.void: whoever links first
+ * decides exit.tmp  preallocated by the store; the shim writes, fsyncs and renames it to exit the
+ * exit record, read idempotently and removed with the directory after its COMMIT
+ *
+ * The gate is a SOCK_SEQPACKET pair, the shim's end is fd SG_GATE_FD:
+ *   shim → daemon  READY(pid of the job's process, which waits)
+ *   daemon → shim  GO: publish `run`, make it durable, let the process exec
+ *   shim → daemon  ENDED: the exit record is durable
+ * When the gate closes before GO the shim publishes `void`; when it finds `run` there, it goes on.
+ */
+
+#include "base/record.h"
+#include <stdint.h>
+#include <sys/types.h>
+
+#define SG_GATE_FD 3
+#define SG_FATE_RUN "run"
+#define SG_FATE_VOID "void"
+
+enum sg_gate_kind {
+        SG_GATE_READY = 1,
+        SG_GATE_GO,
+        SG_GATE_STARTED, /* exec succeeded (or the job is already past it) */
+        SG_GATE_ENDED,
+};
+
+struct sg_gate_message {
+        uint32_t kind;
+        int32_t pid;
+};
+
+/* Where a job that never ran its program failed. */
+enum sg_stage {
+        SG_STAGE_NONE,  /* it did run */
+        SG_STAGE_SETUP, /* our own doing: groups, pipes, fork */
+        SG_STAGE_CREDENTIALS,
+        SG_STAGE_WORKDIR,
+        SG_STAGE_OUTPUT,
+        SG_STAGE_EXEC,
+        _SG_STAGE_MAX,
+};
+
+const char *sg_stage_to_string(
+        enum sg_stage stage); /* "enter the working directory" …: completes "cannot …" */
+
+#define SG_EXIT_MAGIC "sgexit1" /* 8 bytes with the NUL */
+#define SG_EXIT_SIZE 256
+
+/* The exit record on disk: SG_EXIT_SIZE bytes of this, zero-padded; crc over all before it. Host
+ * byte order: it never leaves the host. */
+struct sg_exit {
+        char magic[8];
+        int32_t exit_code; /* −1 when killed by a signal or never run */
+        int32_t signal;
+        uint32_t stage;                    /* enum sg_stage */
+        int32_t error;                     /* errno of that stage */
+        uint64_t started_usec, ended_usec; /* realtime */
+        uint64_t cpu_usec;
+        uint64_t memory_peak_bytes;
+        uint64_t oom_kills; /* processes of this job killed by the OOM killer for its own limit */
+        uint64_t io_read_bytes, io_write_bytes;
+        int32_t pid;
+        uint32_t main_oom_killed; /* the main process died of SIGKILL while oom_kills rose */
+};
+
+void sg_exit_pack(const struct sg_exit *e, uint8_t buf[SG_EXIT_SIZE]);  /* sets magic and crc */
+int sg_exit_unpack(struct sg_exit *ret, const void *data, size_t size); /* -EBADMSG */
