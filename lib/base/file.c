@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "file.h"
+#include "cleanup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Deeper trees than this are not ours; the bound is on open directories and on the stack. */
+#define TREE_DEPTH_MAX 64
+
+static ssize_t read_retry(int fd, void *buf, size_t size)
+{
+        for (;;) {
+                ssize_t n = read(fd, buf, size);
+
+                if (n >= 0)
+                        return n;
+                if (errno != EINTR)
+                        return -errno;
+        }
+}
+
+/* Up to size bytes, or the end of the file. */
+static ssize_t read_full(int fd, char *buf, size_t size)
+{
+        size_t done = 0;
+
+        while (done < size) {
+                ssize_t n = read_retry(fd, buf + done, size - done);
+
+                if (n < 0)
+                        return n;
+                if (n == 0)
+                        break;
+                done += (size_t)n;
+        }
+        return (ssize_t)done;
+}
+
+int sg_write_all(int fd, const void *data, size_t size)
+{
+        const char *p = data;
+
+        while (size > 0) {
+                ssize_t n = write(fd, p, size);
+
+                if (n < 0) {
+                        if (errno == EINTR)
+                                continue;
+                        return -errno;
+                }
+                p += n;
+                size -= (size_t)n;
+        }
+        return 0;
+}
+
+/* What to read at first: the size of a regular file, one page of those that don't tell. */
+static size_t first_guess(int fd, size_t max)
+{
+        struct stat st;
+        size_t guess = 4096;
+
+        if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0)
+                guess = (uint64_t)st.st_size < max ? (size_t)st.st_size + 1 : max + 1;
+        return guess < max + 1 ? guess : max + 1;
+}
+
+int sg_read_file(int dirfd, const char *path, size_t max, char **ret, size_t *ret_size)
+{
+        _cleanup_free_ char *buf = NULL;
+        size_t done = 0, room;
+
+        if (max > SSIZE_MAX - 2)
+                max = SSIZE_MAX - 2;
+
+        _cleanup_close_ int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+        if (fd < 0)
+                return -errno;
+
+        /* One byte more than allowed is asked for: getting it is how "too large" shows. */
+        room = first_guess(fd, max);
+        for (;;) {
+                char *p = realloc(buf, room + 1);
+                if (!p)
+                        return -ENOMEM;
+                buf = p;
+
+                ssize_t n = read_full(fd, buf + done, room - done);
+                if (n < 0)
+                        return (int)n;
+                done += (size_t)n;
+                if (done > max)
+                        return -EFBIG;
+                if (done < room)
+                        break;
+                room = room > max / 2 ? max + 1 : room * 2;
+        }
+
+        buf[done] = 0;
+        *ret = TAKE_PTR(buf);
+        if (ret_size)
+                *ret_size = done;
+        return 0;
+}
+
+int sg_read_line_file(int dirfd, const char *path, char *buf, size_t size)
+{
+        char more;
+
+        _cleanup_close_ int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+        if (fd < 0)
+                return -errno;
+
+        ssize_t n = read_full(fd, buf, size);
+        if (n < 0)
+                return (int)n;
+
+        size_t length = (size_t)n;
+        if (length > 0 && buf[length - 1] == '\n')
+                length--;
+        if (length == size)
+                return -EFBIG;
+        if ((size_t)n == size) {
+                n = read_retry(fd, &more, 1);
+                if (n != 0)
+                        return n < 0 ? (int)n : -EFBIG;
+        }
+        buf[length] = 0;
+        return 0;
+}
+
+int sg_write_file(int dirfd, const char *path, const char *str)
+{
+        size_t size = strlen(str);
+
+        _cleanup_close_ int fd = openat(dirfd, path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+        if (fd < 0)
+                return -errno;
+
+        for (;;) {
+                ssize_t n = write(fd, str, size);
+
+                if (n >= 0)
+                        return (size_t)n == size ? 0 : -EIO;
+                if (errno != EINTR)
+                        return -errno;
+        }
+}
+
+/* The directory of path, "." for a bare name. */
+static int parent_of(const char *path, char *buf, size_t size)
+{
+        const char *slash = strrchr(path, '/');
+        size_t length = slash ? (size_t)(slash - path) : 0;
+
+        if (!slash)
+                path = ".", length = 1;
+        else if (length == 0)
+                length = 1;
+        if (length >= size)
+                return -ENAMETOOLONG;
+        memcpy(buf, path, length);
+        buf[length] = 0;
+        return 0;
+}
+
+static int write_durably(int fd, const void *data, size_t size, mode_t mode)
+{
+        int r;
+
+        if (fchmod(fd, mode) < 0)
+                return -errno;
+        r = sg_write_all(fd, data, size);
+        if (r < 0)
+                return r;
+        return fsync(fd) < 0 ? -errno : 0;
+}
+
+/* The pid makes the name ours; what an earlier process of this pid left behind is replaced. */
+static int create_temporary(int dirfd, const char *path, char *name, size_t size)
+{
+        const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
+        int n = snprintf(name, size, "%s.%d.tmp", path, (int)getpid());
+
+        if (n < 0 || (size_t)n >= size)
+                return -ENAMETOOLONG;
+
+        int fd = openat(dirfd, name, flags, 0600);
+        if (fd < 0 && errno == EEXIST && unlinkat(dirfd, name, 0) == 0)
+                fd = openat(dirfd, name, flags, 0600);
+        return fd < 0 ? -errno : fd;
+}
+
+int sg_write_file_atomic(int dirfd, const char *path, const void *data, size_t size, mode_t mode)
+{
+        char temporary[PATH_MAX], parent[PATH_MAX];
+        int r;
+
+        r = parent_of(path, parent, sizeof(parent));
+        if (r < 0)
+                return r;
+
+        _cleanup_close_ int fd = create_temporary(dirfd, path, temporary, sizeof(temporary));
+        if (fd < 0)
+                return fd;
+
+        r = write_durably(fd, data, size, mode);
+        if (r >= 0 && renameat(dirfd, temporary, dirfd, path) < 0)
+                r = -errno;
+        if (r < 0) {
+                (void)unlinkat(dirfd, temporary, 0);
+                return r;
+        }
+        return sg_fsync_dir(dirfd, parent);
+}
+
+static int make_directory(const char *path, mode_t mode)
+{
+        struct stat st;
+
+        if (mkdir(path, mode) == 0)
+                return 0;
+        if (errno != EEXIST)
+                return -errno;
+        if (stat(path, &st) < 0)
+                return -errno;
+        return S_ISDIR(st.st_mode) ? 0 : -ENOTDIR;
+}
+
+int sg_mkdir_p(const char *path, mode_t mode)
+{
+        char buf[PATH_MAX];
+        size_t length = strlen(path);
+        int r;
+
+        while (length > 1 && path[length - 1] == '/')
+                length--;
+        if (length == 0)
+                return -ENOENT;
+        if (length >= sizeof(buf))
+                return -ENAMETOOLONG;
+        memcpy(buf, path, length);
+        buf[length] = 0;
+
+        for (char *slash = strchr(buf + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+                *slash = 0;
+                r = make_directory(buf, 0755);
+                if (r < 0)
+                        return r;
+                *slash = '/';
+        }
+        return make_directory(buf, mode);
+}
+
+int sg_fsync_dir(int dirfd, const char *path)
+{
+        _cleanup_close_ int fd = openat(dirfd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+        if (fd < 0)
+                return -errno;
+        return fsync(fd) < 0 ? -errno : 0;
+}
+
+static int remove_tree(int dirfd, const char *name, unsigned depth);
+
+static int empty_directory(int dirfd, const char *name, unsigned depth)
+{
+        _cleanup_close_ int fd =
+                openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (fd < 0)
+                return errno == ENOENT ? 0 : -errno;
+
+        _cleanup_closedir_ DIR *dir = fdopendir(fd);
+        if (!dir)
+                return -errno;
+        int inner = TAKE_FD(fd); /* the DIR owns it now */
+
+        for (;;) {
+                errno = 0;
+                const struct dirent *e = readdir(dir);
+                if (!e)
+                        return -errno;
+                if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+                        continue;
+
+                int r = remove_tree(inner, e->d_name, depth + 1);
+                if (r < 0)
+                        return r;
+        }
+}
+
+static int remove_tree(int dirfd, const char *name, unsigned depth)
+{
+        int r;
+
+        if (depth > TREE_DEPTH_MAX)
+                return -ELOOP;
+        if (unlinkat(dirfd, name, 0) == 0 || errno == ENOENT)
+                return 0;
+        if (errno != EISDIR)
+                return -errno;
+
+        r = empty_directory(dirfd, name, depth);
+        if (r < 0)
+                return r;
+        if (unlinkat(dirfd, name, AT_REMOVEDIR) < 0 && errno != ENOENT)
+                return -errno;
+        return 0;
+}
+
+int sg_remove_tree(int dirfd, const char *name)
+{
+        return remove_tree(dirfd, name, 0);
+}
+
+int sg_path_join(char *buf, size_t size, const char *dir, const char *name)
+{
+        size_t length = strlen(dir);
+        const char *slash = length > 0 && dir[length - 1] == '/' ? "" : "/";
+        int n = snprintf(buf, size, "%s%s%s", dir, slash, name);
+
+        return n < 0 || (size_t)n >= size ? -ENAMETOOLONG : 0;
+}
