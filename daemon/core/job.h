@@ -76,6 +76,7 @@ struct sg_job {
         int64_t array_index;
         char *after;          /* "5:ok,6:any" or NULL */
         char *reason;         /* one line, or NULL */
+        char *command;         /* first words, for lists; NULL once it has ended */
         char *output, *error; /* the user's paths, or NULL for the managed log */
         uint64_t begin_usec;  /* not before; 0 = at once */
         uint64_t submitted_usec, started_usec, ended_usec; /* realtime, 0 = not yet */

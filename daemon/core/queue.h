@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/*
+ * The queue: which waiting job starts next, and why another doesn't yet.
+ *
+ * Jobs wait in lanes, one per (class, user), in the class's order. The next job is the head of a
+ * lane of the user who has the fewest jobs running, then of the one whose last start is longest
+ * ago: a thousand jobs of one user never hold up the single one of another. Within a user the
+ * higher priority goes first, then the older job.
+ *
+ * Memory: what is declared counts in full from start to end, what isn't counts as it is used. A
+ * head that doesn't fit is passed by smaller jobs for PATIENCE; then the node is kept for it.
+ *
+ * Pure: no clock, no I/O. Entries are embedded in the caller's jobs and never owned.
+ */
+
+#include "base/list.h"
+#include "core/job.h"
+#include "core/settings.h"
+
+#define SG_QUEUE_PATIENCE_USEC (10ULL * 60 * 1000000)
+
+struct sg_queue;
+struct sg_lane;
+
+struct sg_queue_entry {
+        struct sg_list link; /* in its lane while it waits */
+        struct sg_lane *lane;
+        uint64_t n;
+        int64_t priority;
+        uint64_t memory; /* declared maximum, SG_UNLIMITED = undeclared */
+        bool running;
+        uint64_t unfit_since_usec; /* first time it was its turn and memory was short; 0 = never */
+};
+
+/* The node at one moment. */
+struct sg_node_snapshot {
+        uint64_t now_usec;
+        uint64_t cpus;
+        uint64_t memory_total, memory_available;
+        uint64_t declared_used; /* of what is in use: the part of running jobs with declared memory
+                                 */
+};
+
+enum sg_pending {
+        SG_PENDING_NONE, /* it would start now */
+        SG_PENDING_NODE_FULL,
+        SG_PENDING_CLASS_FULL,
+        SG_PENDING_CLASS_USER_FULL,
+        SG_PENDING_MEMORY,
+        SG_PENDING_TURN, /* others are before it */
+};
+
+struct sg_pending_info {
+        enum sg_pending why;
+        uint64_t running, max; /* the counts behind *_FULL */
+        uint64_t ahead;        /* TURN: jobs of the same lane before it */
+        uint64_t need, free;   /* MEMORY, bytes; need 0 = undeclared, the reserve is used up */
+};
+
+int sg_queue_new(struct sg_queue **ret);
+struct sg_queue *sg_queue_free(struct sg_queue *q); /* must be empty of entries */
+SG_DEFINE_CLEANUP(struct sg_queue *, sg_queue_free)
+
+/* Caps per node and class, and orders; entries keep their lanes. Call after each reload. */
+int sg_queue_configure(struct sg_queue *q, const struct sg_settings *settings);
+
+/* n, priority and memory of the entry are set by the caller. `running`: it already runs (recovery).
+ * -ENOMEM. */
+int sg_queue_add(struct sg_queue *q, struct sg_queue_entry *e, const char *class, uint64_t uid,
+                 bool running);
+/* Whether it waits or runs; an entry that was never added is fine. */
+void sg_queue_remove(struct sg_queue *q, struct sg_queue_entry *e);
+/* Puts a waiting entry where its (changed) priority belongs. */
+void sg_queue_reorder(struct sg_queue *q, struct sg_queue_entry *e);
+
+/* The entry to start now, marked as running; NULL if none can. *ret_retry_usec: when to look again
+ * though nothing has happened (memory is short), 0 = not needed. */
+struct sg_queue_entry *sg_queue_next(struct sg_queue *q, const struct sg_node_snapshot *node,
+                                     uint64_t *ret_retry_usec);
+
+/* Why a waiting entry waits; for a job that is not in the queue yet see sg_queue_would_start(). */
+void sg_queue_explain(struct sg_queue *q, const struct sg_queue_entry *e,
+                      const struct sg_node_snapshot *node, struct sg_pending_info *ret);
+/* As if such a job were added now. */
+void sg_queue_would_start(struct sg_queue *q, const char *class, uint64_t uid, uint64_t memory,
+                          const struct sg_node_snapshot *node, struct sg_pending_info *ret);
+
+uint64_t sg_queue_n_waiting(const struct sg_queue *q);
+uint64_t sg_queue_n_running(const struct sg_queue *q);
+uint64_t sg_queue_max_jobs(const struct sg_queue *q, uint64_t cpus);
