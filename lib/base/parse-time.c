@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Spans and points in time. Only the forms without a zone consult the local one. */
+#include "civil.h"
+#include "cleanup.h"
+#include "parse-internal.h"
+#include "parse.h"
+#include "time-util.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#define MINUTE 60U
+#define HOUR 3600U
+#define DAY 86400U
+
+static const struct unit {
+        const char *name;
+        uint64_t usec;
+} units[] = {
+        {"us", 1},
+        {"usec", 1},
+        {"ms", SG_USEC_PER_MSEC},
+        {"msec", SG_USEC_PER_MSEC},
+        {"s", SG_USEC_PER_SEC},
+        {"sec", SG_USEC_PER_SEC},
+        {"second", SG_USEC_PER_SEC},
+        {"seconds", SG_USEC_PER_SEC},
+        {"m", MINUTE *SG_USEC_PER_SEC},
+        {"min", MINUTE *SG_USEC_PER_SEC},
+        {"minute", MINUTE *SG_USEC_PER_SEC},
+        {"minutes", MINUTE *SG_USEC_PER_SEC},
+        {"h", HOUR *SG_USEC_PER_SEC},
+        {"hr", HOUR *SG_USEC_PER_SEC},
+        {"hour", HOUR *SG_USEC_PER_SEC},
+        {"hours", HOUR *SG_USEC_PER_SEC},
+        {"d", DAY *SG_USEC_PER_SEC},
+        {"day", DAY *SG_USEC_PER_SEC},
+        {"days", DAY *SG_USEC_PER_SEC},
+        {"w", 7 * DAY *SG_USEC_PER_SEC},
+        {"week", 7 * DAY *SG_USEC_PER_SEC},
+        {"weeks", 7 * DAY *SG_USEC_PER_SEC},
+};
+
+static void skip_blanks(const char **p)
+{
+        while (**p == ' ')
+                (*p)++;
+}
+
+static int scan_unit(const char **p, uint64_t *ret_usec)
+{
+        size_t length = 0;
+
+        while ((*p)[length] >= 'a' && (*p)[length] <= 'z')
+                length++;
+        for (size_t i = 0; i < SG_ELEMENTSOF(units); i++)
+                if (strlen(units[i].name) == length && memcmp(units[i].name, *p, length) == 0) {
+                        *p += length;
+                        *ret_usec = units[i].usec;
+                        return 0;
+                }
+        return -EINVAL;
+}
+
+/* Exactly `digits` digits of at most max. */
+static int scan_digits(const char **p, unsigned digits, unsigned max, unsigned *ret)
+{
+        unsigned v = 0;
+
+        for (unsigned i = 0; i < digits; i++) {
+                if (!sg_is_digit((*p)[i]))
+                        return -EINVAL;
+                v = v * 10 + (unsigned)((*p)[i] - '0');
+        }
+        if (v > max)
+                return -EINVAL;
+        *p += digits;
+        *ret = v;
+        return 0;
+}
+
+static int scan_char(const char **p, char c)
+{
+        if (**p != c)
+                return -EINVAL;
+        (*p)++;
+        return 0;
+}
+
+/* What follows the hours of "1:30:00". */
+static int parse_clock_span(const char *s, uint64_t hours, uint64_t *ret)
+{
+        struct sg_decimal d = {.whole = hours, .scale = 1};
+        unsigned minutes, seconds;
+        uint64_t v;
+        int r;
+
+        if (scan_char(&s, ':') < 0 || scan_digits(&s, 2, 59, &minutes) < 0 ||
+            scan_char(&s, ':') < 0 || scan_digits(&s, 2, 59, &seconds) < 0 || *s)
+                return -EINVAL;
+        r = sg_decimal_multiply(&d, HOUR * SG_USEC_PER_SEC, &v);
+        if (r < 0)
+                return r;
+        if (__builtin_add_overflow(v, (minutes * MINUTE + seconds) * SG_USEC_PER_SEC, &v) ||
+            v == SG_UNLIMITED)
+                return -ERANGE;
+        *ret = v;
+        return 0;
+}
+
+int sg_parse_usec(const char *s, uint64_t *ret)
+{
+        uint64_t sum = 0, unit, part;
+        struct sg_decimal d;
+        bool first = true;
+        int r;
+
+        if (strcmp(s, "infinity") == 0) {
+                *ret = SG_UNLIMITED;
+                return 0;
+        }
+        do {
+                r = sg_scan_decimal(&s, &d);
+                if (r < 0)
+                        return r;
+                if (first && *s == ':' && d.scale == 1)
+                        return parse_clock_span(s, d.whole, ret);
+                if (first && !*s)
+                        unit = SG_USEC_PER_SEC;
+                else {
+                        skip_blanks(&s);
+                        r = scan_unit(&s, &unit);
+                        if (r < 0)
+                                return r;
+                }
+                r = sg_decimal_multiply(&d, unit, &part);
+                if (r < 0)
+                        return r;
+                if (__builtin_add_overflow(sum, part, &sum) || sum == SG_UNLIMITED)
+                        return -ERANGE;
+                if (*s == ' ' && s[1])
+                        skip_blanks(&s);
+                first = false;
+        } while (*s);
+
+        *ret = sum;
+        return 0;
+}
+
+struct moment {
+        struct sg_civil date;
+        unsigned hour, minute, second, usec;
+};
+
+static int scan_date(const char **p, struct sg_civil *ret)
+{
+        unsigned year, month, day;
+
+        if (scan_digits(p, 4, 9999, &year) < 0 || scan_char(p, '-') < 0 ||
+            scan_digits(p, 2, 12, &month) < 0 || scan_char(p, '-') < 0 ||
+            scan_digits(p, 2, 31, &day) < 0)
+                return -EINVAL;
+        *ret = (struct sg_civil){.year = year, .month = month, .day = day};
+        return sg_civil_valid(*ret) ? 0 : -EINVAL;
+}
+
+static int scan_hour_minute(const char **p, struct moment *m)
+{
+        int r = scan_digits(p, 2, 23, &m->hour);
+
+        if (r < 0)
+                return r;
+        r = scan_char(p, ':');
+        return r < 0 ? r : scan_digits(p, 2, 59, &m->minute);
+}
+
+/* ".ffffff": one to nine digits, of which six count. */
+static int scan_fraction(const char **p, unsigned *ret_usec)
+{
+        unsigned usec = 0, digits = 0;
+
+        for (; sg_is_digit(**p) && digits < 9; (*p)++, digits++)
+                if (digits < 6)
+                        usec = usec * 10 + (unsigned)(**p - '0');
+        if (digits == 0)
+                return -EINVAL;
+        for (; digits < 6; digits++)
+                usec *= 10;
+        *ret_usec = usec;
+        return 0;
+}
+
+/* "Z" or "±hh:mm", the rest of the string; seconds east of Greenwich. */
+static int parse_offset(const char *s, int64_t *ret)
+{
+        struct moment m = {0};
+        int64_t sign = *s == '-' ? -1 : 1;
+
+        if (strcmp(s, "Z") == 0) {
+                *ret = 0;
+                return 0;
+        }
+        if (*s != '+' && *s != '-')
+                return -EINVAL;
+        s++;
+        if (scan_hour_minute(&s, &m) < 0 || *s)
+                return -EINVAL;
+        *ret = sign * (int64_t)(m.hour * HOUR + m.minute * MINUTE);
+        return 0;
+}
+
+/* The rest of RFC 3339 after the date and its T. */
+static int parse_universal(const char *s, struct moment *m, uint64_t *ret_usec)
+{
+        int64_t offset, sec;
+
+        if (scan_hour_minute(&s, m) < 0 || scan_char(&s, ':') < 0 ||
+            scan_digits(&s, 2, 59, &m->second) < 0)
+                return -EINVAL;
+        if (*s == '.') {
+                s++;
+                if (scan_fraction(&s, &m->usec) < 0)
+                        return -EINVAL;
+        }
+        if (parse_offset(s, &offset) < 0)
+                return -EINVAL;
+
+        sec = sg_days_from_civil(m->date) * DAY + m->hour * HOUR + m->minute * MINUTE + m->second -
+              offset;
+        if (sec < 0)
+                return -ERANGE;
+        *ret_usec = (uint64_t)sec * SG_USEC_PER_SEC + m->usec;
+        return 0;
+}
+
+static int local_to_usec(struct tm *tm, uint64_t *ret_usec)
+{
+        tm->tm_isdst = -1;
+        time_t t = mktime(tm);
+
+        if (t < 0)
+                return -ERANGE;
+        *ret_usec = (uint64_t)t * SG_USEC_PER_SEC;
+        return 0;
+}
+
+/* The rest of "2026-11-18 12:00[:00]" after the date and its blank. */
+static int parse_local(const char *s, struct moment *m, uint64_t *ret_usec)
+{
+        if (scan_hour_minute(&s, m) < 0)
+                return -EINVAL;
+        if (*s == ':') {
+                s++;
+                if (scan_digits(&s, 2, 59, &m->second) < 0)
+                        return -EINVAL;
+        }
+        if (*s)
+                return -EINVAL;
+
+        struct tm tm = {
+                .tm_year = (int)m->date.year - 1900,
+                .tm_mon = (int)m->date.month - 1,
+                .tm_mday = (int)m->date.day,
+                .tm_hour = (int)m->hour,
+                .tm_min = (int)m->minute,
+                .tm_sec = (int)m->second,
+        };
+        return local_to_usec(&tm, ret_usec);
+}
+
+/* "12:30": today if that is still to come, else tomorrow. */
+static int parse_time_of_day(const char *s, uint64_t now_usec, uint64_t *ret_usec)
+{
+        time_t now = (time_t)(now_usec / SG_USEC_PER_SEC);
+        struct moment m = {0};
+        struct tm today;
+        uint64_t v = 0;
+
+        if (scan_hour_minute(&s, &m) < 0 || *s)
+                return -EINVAL;
+        tzset(); /* localtime_r() alone may not */
+        if (!localtime_r(&now, &today))
+                return -ERANGE;
+
+        for (int later = 0; later <= 1; later++) {
+                struct tm tm = {
+                        .tm_year = today.tm_year,
+                        .tm_mon = today.tm_mon,
+                        .tm_mday = today.tm_mday + later,
+                        .tm_hour = (int)m.hour,
+                        .tm_min = (int)m.minute,
+                };
+                int r = local_to_usec(&tm, &v);
+
+                if (r < 0)
+                        return r;
+                if (v > now_usec)
+                        break;
+        }
+        *ret_usec = v;
+        return 0;
+}
+
+static int parse_relative(const char *s, uint64_t now_usec, uint64_t *ret_usec)
+{
+        uint64_t span;
+        int r = sg_parse_usec(s, &span);
+
+        if (r < 0)
+                return r;
+        if (span == SG_UNLIMITED)
+                return -EINVAL;
+        if (__builtin_add_overflow(now_usec, span, &span))
+                return -ERANGE;
+        *ret_usec = span;
+        return 0;
+}
+
+int sg_parse_timestamp(const char *s, uint64_t now_usec, uint64_t *ret_usec)
+{
+        struct moment m = {0};
+        const char *rest = s;
+
+        if (strcmp(s, "now") == 0) {
+                *ret_usec = now_usec;
+                return 0;
+        }
+        if (*s == '+')
+                return parse_relative(s + 1, now_usec, ret_usec);
+        if (scan_date(&rest, &m.date) < 0)
+                return parse_time_of_day(s, now_usec, ret_usec);
+        if (*rest == 'T')
+                return parse_universal(rest + 1, &m, ret_usec);
+        if (*rest == ' ')
+                return parse_local(rest + 1, &m, ret_usec);
+        return -EINVAL;
+}
