@@ -76,7 +76,7 @@ struct sg_job {
         int64_t array_index;
         char *after;          /* "5:ok,6:any" or NULL */
         char *reason;         /* one line, or NULL */
-        char *command;         /* first words, for lists; NULL once it has ended */
+        char *command;        /* first words, for lists; NULL once it has ended */
         char *output, *error; /* the user's paths, or NULL for the managed log */
         uint64_t begin_usec;  /* not before; 0 = at once */
         uint64_t submitted_usec, started_usec, ended_usec; /* realtime, 0 = not yet */
@@ -92,8 +92,14 @@ struct sg_job {
 /* All values at their defaults; strings NULL. */
 void sg_job_init(struct sg_job *j);
 void sg_job_deinit(struct sg_job *j);
+/* Into an initialised job, whose strings are freed; -ENOMEM leaves it as it was. */
+int sg_job_copy(struct sg_job *dst, const struct sg_job *src);
+/* Kept as one line: control characters become spaces. */
 int sg_job_set_reason(struct sg_job *j, const char *format, ...)
         __attribute__((format(printf, 2, 3)));
+/* Fills in the codes of --output and --error: %j = N, %a = array index, %n = the job's name, %% =
+ * %. Anything else behind a % is kept as it is. NULL gives NULL. */
+int sg_job_expand_path(const struct sg_job *j, const char *pattern, char **ret);
 
 static inline bool sg_job_state_is_final(uint64_t state)
 {
