@@ -37,11 +37,13 @@ struct sg_class {
         bool device_closed;
         struct sg_device_allow *devices;
         size_t n_devices;
-        char **match_user, **match_group,
-                **match_command; /* glob patterns, NULL-terminated, NULL = matches all */
+        /* Glob patterns, NULL-terminated; NULL = not asked about. With none of the three the class
+         * is for those who ask for it by name. */
+        char **match_user, **match_group, **match_command;
 };
 
 struct sg_settings {
+        char hostname[SG_NODE_NAME_MAX]; /* what Name= falls back to */
         /* [Node] */
         char name[SG_NODE_NAME_MAX]; /* default: the host name, given by the caller */
         enum sg_visibility show_others;
@@ -67,26 +69,44 @@ int sg_settings_new(struct sg_settings **ret, const char *hostname); /* the buil
 struct sg_settings *sg_settings_free(struct sg_settings *s);
 SG_DEFINE_CLEANUP(struct sg_settings *, sg_settings_free)
 
-/* One assignment of a node file. An empty value resets to the default. */
+/* One assignment of a node file. An empty value resets to the default; -EINVAL changes nothing. */
 int sg_settings_assign(struct sg_settings *s, const char *section, const char *key,
                        const char *value, char **ret_why);
 
-/* A policy file: begin, assign…, end (validates: Name= is there, no second class of that name from
- * another file). */
+/* A policy file: begin, assign…, end. The class is the caller's until end, which takes it in any
+ * case and validates: Name= is there, no other file has that name, no default is above its maximum.
+ * A class "default" replaces the built-in one. */
 int sg_settings_class_begin(struct sg_settings *s, const char *file, struct sg_class **ret);
 int sg_settings_class_assign(struct sg_class *c, const char *section, const char *key,
                              const char *value, char **ret_why);
 int sg_settings_class_end(struct sg_settings *s, struct sg_class *c, char **ret_why);
+struct sg_class *sg_class_free(struct sg_class *c); /* one that was begun and is not wanted */
+SG_DEFINE_CLEANUP(struct sg_class *, sg_class_free)
 
 const struct sg_class *sg_settings_class(const struct sg_settings *s,
                                          const char *name); /* NULL = none such */
-/* The first class whose [Match] fits (all given lines must), else the default class. groups:
- * NULL-terminated names. */
+/* The first class, by name of file, whose [Match] fits (each key given must), else the default
+ * class. groups: NULL-terminated names, or NULL. command: the words joined by single spaces; only
+ * its first KiB is looked at. */
 const struct sg_class *sg_settings_match(const struct sg_settings *s, const char *user,
                                          char *const *groups, const char *command);
 
-/* For documentation checks: every key that is understood, in order. NULL section = the end. */
+/* The table: every key that is understood, in the order of the documentation. */
 struct sg_settings_key {
-        const char *section, *key, *file; /* file: "conf" or "policy" */
+        const char *section, *key, *file; /* file: "conf" or "policy"; NULL section = the end */
+        const char *fallback;             /* the default as one would write it, "" = none */
+        const char *wants;                /* completes "Key= wants …" */
+        bool list;                        /* assignments add up */
+        /* Parses into the object at offset; "" only where the fallback is that. -EINVAL, -ENOMEM */
+        int (*parse)(const struct sg_settings_key *k, const char *value, void *field);
+        size_t offset;
+        uint64_t min, max;
 };
 extern const struct sg_settings_key sg_settings_keys[];
+
+const struct sg_settings_key *sg_settings_key_find(const char *file, const char *section,
+                                                   const char *key);
+/* What is wrong with a section or key that isn't in the table, with a hint at the nearest that is;
+ * key NULL: the section. Heap, NULL = no memory. */
+char *sg_settings_unknown(const char *file, const char *section, const char *key);
+bool sg_settings_has_section(const char *file, const char *section);

@@ -10,7 +10,7 @@
 #include "core/settings.h"
 
 struct sg_config_error {
-        char *where; /* "/etc/schedgov/schedgov.conf:12" */
+        char *where; /* "/etc/schedgov/schedgov.conf:12"; without a line: the file as a whole */
         char *what;  /* "[Queue] JobsPerCpu= wants a whole number from 1, not 'x'" */
 };
 
@@ -22,7 +22,8 @@ void sg_config_errors_deinit(struct sg_config_errors *e);
 
 /*
  * root: prefix of the three directories ("" on a real host; NULL = read nothing, all built in). All
- * errors of all files are collected; with any, the result is -EINVAL and *ret is untouched.
+ * errors of all files are collected, at most 100; with any, the result is -EINVAL and *ret is
+ * untouched. errors: zero-initialised. Files are short and local: the call is synchronous.
  * *ret_merged (may be NULL) gets the merged text with the origin of each line as a "# file:line"
  * comment, for `schedctl config cat`.
  */

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The one table of keys. Assignment, reset, documentation checks and the merged listing all follow
+ * it, so that a key is added by one line here and one paragraph in a man page.
+ */
+
+#include "core/settings.h"
+#include <errno.h>
+#include <string.h>
+
+#define LIST_MAX                                                                                   \
+        1000U /* patterns of one key: more is a mistake, and every submission tries them all */
+#define WEIGHT_MAX 10000U
+#define SEC 1000000ULL
+#define DAY (86400 * SEC)
+#define MIB (1024ULL * 1024)
+#define CPU_QUOTA_MIN_PM                                                                           \
+        100U /* a hundredth of a CPU: 1 ms in 100 ms, the least that cfs accepts                   \
+              */
+
+static int in_range(const struct sg_settings_key *k, uint64_t v, uint64_t *field)
+{
+        if (v < k->min || v > k->max)
+                return -EINVAL;
+        *field = v;
+        return 0;
+}
+
+static int parse_count(const struct sg_settings_key *k, const char *value, void *field)
+{
+        uint64_t v;
+
+        if (strcmp(value, "infinity") == 0)
+                return in_range(k, SG_UNLIMITED, field);
+        if (sg_parse_u64(value, &v) < 0 || v == SG_UNLIMITED)
+                return -EINVAL;
+        return in_range(k, v, field);
+}
+
+/* "auto" is kept as SG_UNLIMITED, so that "infinity" must not be accepted beside it. */
+static int parse_count_auto(const struct sg_settings_key *k, const char *value, void *field)
+{
+        if (strcmp(value, "auto") == 0) {
+                *(uint64_t *)field = SG_UNLIMITED;
+                return 0;
+        }
+        return parse_count(k, value, field);
+}
+
+static int parse_bytes(const struct sg_settings_key *k, const char *value, void *field)
+{
+        uint64_t v;
+
+        return sg_parse_bytes(value, &v) < 0 ? -EINVAL : in_range(k, v, field);
+}
+
+static int parse_usec(const struct sg_settings_key *k, const char *value, void *field)
+{
+        uint64_t v;
+
+        return sg_parse_usec(value, &v) < 0 ? -EINVAL : in_range(k, v, field);
+}
+
+static int parse_percent(const struct sg_settings_key *k, const char *value, void *field)
+{
+        uint64_t v;
+
+        if (strcmp(value, "infinity") == 0)
+                return in_range(k, SG_UNLIMITED, field);
+        return sg_parse_percent(value, &v) < 0 ? -EINVAL : in_range(k, v, field);
+}
+
+/* "4" or "2-8" into cpus and cpus_max; nothing = not said; "infinity" only as a maximum. */
+static int parse_cpus(const struct sg_settings_key *k, const char *value, void *field)
+{
+        struct sg_limits *l = field;
+        uint32_t lo = 0, hi = 0;
+
+        if (value[0] != '\0' && (sg_parse_range(value, &lo, &hi) < 0 || hi > k->max))
+                return -EINVAL;
+        l->cpus = lo;
+        l->cpus_max = hi;
+        return 0;
+}
+
+static int parse_choice(const char *const *choices, const char *value)
+{
+        for (int i = 0; choices[i]; i++)
+                if (strcmp(choices[i], value) == 0)
+                        return i;
+        return -EINVAL;
+}
+
+static int parse_show(const struct sg_settings_key *k, const char *value, void *field)
+{
+        static const char *const choices[] = {[SG_SHOW_NONE] = "no", [SG_SHOW_LIST] = "list", NULL};
+        int r = parse_choice(choices, value);
+
+        (void)k;
+        if (r < 0)
+                return r;
+        *(enum sg_visibility *)field = (enum sg_visibility)r;
+        return 0;
+}
+
+static int parse_order(const struct sg_settings_key *k, const char *value, void *field)
+{
+        static const char *const choices[] = {
+                [SG_ORDER_FIFO] = "fifo", [SG_ORDER_PRIORITY] = "priority", NULL};
+        int r = parse_choice(choices, value);
+
+        (void)k;
+        if (r < 0)
+                return r;
+        *(enum sg_order *)field = (enum sg_order)r;
+        return 0;
+}
+
+static int parse_device_policy(const struct sg_settings_key *k, const char *value, void *field)
+{
+        static const char *const choices[] = {"auto", "closed", NULL};
+        int r = parse_choice(choices, value);
+
+        (void)k;
+        if (r < 0)
+                return r;
+        *(bool *)field = r > 0;
+        return 0;
+}
+
+static bool is_word(const char *s, const char *also)
+{
+        for (; *s; s++)
+                if (!((*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') ||
+                      (*s >= '0' && *s <= '9') || strchr(also, *s)))
+                        return false;
+        return true;
+}
+
+/* It becomes part of ids ("7@node"), of directories and of groups. */
+static int parse_node_name(const struct sg_settings_key *k, const char *value, void *field)
+{
+        struct sg_settings *s = field;
+        size_t n;
+
+        (void)k;
+        if (value[0] == '\0')
+                value = s->hostname;
+        n = strlen(value);
+        if (n >= sizeof(s->name) || value[0] == '.' || value[0] == '-' || !is_word(value, "._-"))
+                return -EINVAL;
+        memset(s->name, 0, sizeof(s->name)); /* equal settings are equal bytes */
+        memcpy(s->name, value, n);
+        return 0;
+}
+
+/* It becomes a directory of the cgroup trees: never a path, never one of the kernel's own files. */
+static int parse_class_name(const struct sg_settings_key *k, const char *value, void *field)
+{
+        static const char *const taken[] = {"tasks", "notify_on_release", "release_agent", NULL};
+        size_t n = strlen(value);
+
+        (void)k;
+        if (n >= SG_CLASS_NAME_MAX || value[0] == '-' || !is_word(value, "_-") ||
+            parse_choice(taken, value) >= 0)
+                return -EINVAL;
+        memset(field, 0, SG_CLASS_NAME_MAX);
+        memcpy(field, value, n);
+        return 0;
+}
+
+static void strings_clear(char ***list)
+{
+        for (char **p = *list; p && *p; p++)
+                free(*p);
+        free(*list);
+        *list = NULL;
+}
+
+static size_t strings_count(char *const *list)
+{
+        size_t n = 0;
+
+        while (list && list[n])
+                n++;
+        return n;
+}
+
+static int strings_append(char ***list, const char *s, size_t size)
+{
+        _cleanup_free_ char *copy = strndup(s, size);
+        size_t n = strings_count(*list);
+        char **grown;
+
+        if (!copy)
+                return -ENOMEM;
+        grown = realloc(*list, (n + 2) * sizeof(*grown));
+        if (!grown)
+                return -ENOMEM;
+        grown[n] = TAKE_PTR(copy);
+        grown[n + 1] = NULL;
+        *list = grown;
+        return 0;
+}
+
+/* One pattern, spaces and all. */
+static int parse_pattern(const struct sg_settings_key *k, const char *value, void *field)
+{
+        (void)k;
+        if (value[0] == '\0') {
+                strings_clear(field);
+                return 0;
+        }
+        if (strings_count(*(char ***)field) >= LIST_MAX)
+                return -EINVAL;
+        return strings_append(field, value, strlen(value));
+}
+
+static const char blank[] = " \t";
+
+static size_t words_count(const char *s)
+{
+        size_t n = 0;
+
+        for (s += strspn(s, blank); *s; s += strspn(s, blank)) {
+                n++;
+                s += strcspn(s, blank);
+        }
+        return n;
+}
+
+/* Patterns between blanks. */
+static int parse_patterns(const struct sg_settings_key *k, const char *value, void *field)
+{
+        (void)k;
+        if (value[0] == '\0')
+                strings_clear(field);
+        if (strings_count(*(char ***)field) + words_count(value) > LIST_MAX)
+                return -EINVAL;
+        for (const char *p = value + strspn(value, blank); *p; p += strspn(p, blank)) {
+                size_t n = strcspn(p, blank);
+                int r = strings_append(field, p, n);
+
+                if (r < 0)
+                        return r;
+                p += n;
+        }
+        return 0;
+}
+
+static bool device_path_ok(const char *s, size_t size)
+{
+        if (size <= 5 || strncmp(s, "/dev/", 5) != 0)
+                return false;
+        for (size_t i = 0; i < size; i++)
+                if (strchr("*?[", s[i]) ||
+                    (s[i] == '/' && i + 2 < size && s[i + 1] == '.' && s[i + 2] == '.'))
+                        return false;
+        return true;
+}
+
+static bool device_access_ok(const char *s)
+{
+        return s[0] != '\0' && strspn(s, "rwm") == strlen(s) && strlen(s) <= 3 && s[1] != s[0] &&
+               (s[1] == '\0' || s[2] == '\0' || (s[2] != s[0] && s[2] != s[1]));
+}
+
+static void devices_clear(struct sg_class *c)
+{
+        for (size_t i = 0; i < c->n_devices; i++)
+                free(c->devices[i].path);
+        free(c->devices);
+        c->devices = NULL;
+        c->n_devices = 0;
+}
+
+/* "/dev/nvidia0" or "/dev/nvidia0 rw" */
+static int parse_device(const struct sg_settings_key *k, const char *value, void *field)
+{
+        struct sg_class *c = field;
+        struct sg_device_allow *grown;
+        size_t n = strcspn(value, blank);
+        const char *access = value + n + strspn(value + n, blank);
+        char *path;
+
+        (void)k;
+        if (value[0] == '\0') {
+                devices_clear(c);
+                return 0;
+        }
+        if (access[0] == '\0')
+                access = "rwm";
+        if (!device_path_ok(value, n) || !device_access_ok(access))
+                return -EINVAL;
+        if (c->n_devices >= LIST_MAX)
+                return -EINVAL;
+        grown = realloc(c->devices, (c->n_devices + 1) * sizeof(*grown));
+        if (!grown)
+                return -ENOMEM;
+        c->devices = grown;
+        path = strndup(value, n);
+        if (!path)
+                return -ENOMEM;
+        grown[c->n_devices] = (struct sg_device_allow){.path = path};
+        memcpy(grown[c->n_devices++].access, access, strlen(access) + 1);
+        return 0;
+}
+
+static int parse_cpus_max(const struct sg_settings_key *k, const char *value, void *field)
+{
+        struct sg_limits *l = field;
+        int r = parse_count(k, value, &l->cpus);
+
+        if (r >= 0)
+                l->cpus_max = l->cpus;
+        return r;
+}
+
+#define WANTS_WEIGHT "a whole number from 1 to 10000"
+#define WANTS_COUNT "a whole number from 1, or \"infinity\""
+#define WANTS_BYTES "a size of at least 1M such as 512M or 4G, or \"infinity\""
+#define WANTS_QUOTA "a percentage of one CPU, at least 1%, such as 50% or 200%, or \"infinity\""
+#define WANTS_TIME "a time span of at least 1s such as 90min or 2h, or \"infinity\""
+#define WANTS_NAMES "patterns between blanks, at most 1000 of them"
+
+#define NODE(field) offsetof(struct sg_settings, field)
+#define CLASS(field) offsetof(struct sg_class, field)
+#define INF SG_UNLIMITED
+
+/* clang-format off */
+const struct sg_settings_key sg_settings_keys[] = {
+        /* section, key, file, fallback, wants, list, parse, offset, min, max */
+        {"Node", "Name", "conf", "", "letters, digits and \"._-\", at most 64, the first no \".\" or \"-\"", false, parse_node_name, 0, 0, 0},
+        {"Node", "ShowOthers", "conf", "list", "\"no\" or \"list\"", false, parse_show, NODE(show_others), 0, 0},
+
+        {"Queue", "JobsPerCpu", "conf", "4", "a whole number from 1 to 10000", false, parse_count, NODE(jobs_per_cpu), 1, 10000},
+        {"Queue", "MaxJobs", "conf", "auto", "a whole number from 1 to 1000000, or \"auto\"", false, parse_count_auto, NODE(max_jobs), 1, 1000000},
+        {"Queue", "MaxQueuedPerUser", "conf", "100000", WANTS_COUNT, false, parse_count, NODE(max_queued_per_user), 1, INF},
+        {"Queue", "MemoryReserve", "conf", "10%", "a percentage from 0% to 90%", false, parse_percent, NODE(memory_reserve_pm), 0, 9000},
+        {"Queue", "KillGrace", "conf", "10s", "a time span from 0 to 1d such as 10s", false, parse_usec, NODE(kill_grace_usec), 0, DAY},
+
+        {"Logs", "MaxSize", "conf", "256M", "a size of at least 1K such as 256M, or \"infinity\"", false, parse_bytes, NODE(log_max_bytes), 1024, INF},
+        {"Logs", "Keep", "conf", "1", "a whole number from 0 to 100", false, parse_count, NODE(log_keep), 0, 100},
+
+        {"History", "KeepJobs", "conf", "100000", WANTS_COUNT, false, parse_count, NODE(history_jobs), 1, INF},
+        {"History", "KeepTime", "conf", "365d", "a time span of at least 1s such as 30d, or \"infinity\"", false, parse_usec, NODE(history_usec), SEC, INF},
+
+        {"Match", "User", "policy", "", WANTS_NAMES, true, parse_patterns, CLASS(match_user), 0, 0},
+        {"Match", "Group", "policy", "", WANTS_NAMES, true, parse_patterns, CLASS(match_group), 0, 0},
+        {"Match", "Command", "policy", "", "a pattern, at most 1000 of them", true, parse_pattern, CLASS(match_command), 0, 0},
+
+        {"Class", "Name", "policy", "", "letters, digits and \"_-\", at most 32, the first no \"-\", and no file of the kernel's (\"tasks\")", false, parse_class_name, CLASS(name), 0, 0},
+        {"Class", "Weight", "policy", "100", WANTS_WEIGHT, false, parse_count, CLASS(weight), 1, WEIGHT_MAX},
+        {"Class", "MaxJobs", "policy", "infinity", WANTS_COUNT, false, parse_count, CLASS(max_jobs), 1, INF},
+        {"Class", "MaxJobsPerUser", "policy", "infinity", WANTS_COUNT, false, parse_count, CLASS(max_jobs_per_user), 1, INF},
+
+        {"Limits", "CPUWeight", "policy", "100", WANTS_WEIGHT, false, parse_count, CLASS(limits.cpu_weight), 1, WEIGHT_MAX},
+        {"Limits", "CPUQuota", "policy", "infinity", WANTS_QUOTA, false, parse_percent, CLASS(limits.cpu_quota_pm), CPU_QUOTA_MIN_PM, INF},
+        {"Limits", "CPUs", "policy", "", "a number of CPUs such as 4, or a range such as 2-8, up to 1024", false, parse_cpus, CLASS(limits), 1, SG_CPUS_MAX},
+        {"Limits", "MemoryHigh", "policy", "infinity", WANTS_BYTES, false, parse_bytes, CLASS(limits.memory_high), MIB, INF},
+        {"Limits", "MemoryMax", "policy", "infinity", WANTS_BYTES, false, parse_bytes, CLASS(limits.memory_max), MIB, INF},
+        {"Limits", "TasksMax", "policy", "infinity", WANTS_COUNT, false, parse_count, CLASS(limits.tasks_max), 1, INF},
+        {"Limits", "IOWeight", "policy", "100", WANTS_WEIGHT, false, parse_count, CLASS(limits.io_weight), 1, WEIGHT_MAX},
+        {"Limits", "TimeLimit", "policy", "infinity", WANTS_TIME, false, parse_usec, CLASS(limits.time_limit_usec), SEC, INF},
+        {"Limits", "MaxCPUWeight", "policy", "infinity", WANTS_COUNT, false, parse_count, CLASS(limits_max.cpu_weight), 1, INF},
+        {"Limits", "MaxCPUQuota", "policy", "infinity", WANTS_QUOTA, false, parse_percent, CLASS(limits_max.cpu_quota_pm), CPU_QUOTA_MIN_PM, INF},
+        {"Limits", "MaxCPUs", "policy", "infinity", WANTS_COUNT, false, parse_cpus_max, CLASS(limits_max), 1, INF},
+        {"Limits", "MaxMemoryHigh", "policy", "infinity", WANTS_BYTES, false, parse_bytes, CLASS(limits_max.memory_high), MIB, INF},
+        {"Limits", "MaxMemoryMax", "policy", "infinity", WANTS_BYTES, false, parse_bytes, CLASS(limits_max.memory_max), MIB, INF},
+        {"Limits", "MaxTasksMax", "policy", "infinity", WANTS_COUNT, false, parse_count, CLASS(limits_max.tasks_max), 1, INF},
+        {"Limits", "MaxIOWeight", "policy", "infinity", WANTS_COUNT, false, parse_count, CLASS(limits_max.io_weight), 1, INF},
+        {"Limits", "MaxTimeLimit", "policy", "infinity", WANTS_TIME, false, parse_usec, CLASS(limits_max.time_limit_usec), SEC, INF},
+        {"Limits", "DevicePolicy", "policy", "auto", "\"auto\" or \"closed\"", false, parse_device_policy, CLASS(device_closed), 0, 0},
+        {"Limits", "DeviceAllow", "policy", "", "the path of a node below /dev and any of \"rwm\", such as \"/dev/nvidia0 rw\", at most 1000 of them", true, parse_device, 0, 0, 0},
+
+        {"Policy", "Order", "policy", "priority", "\"fifo\" or \"priority\"", false, parse_order, CLASS(order), 0, 0},
+        {NULL, NULL, NULL, NULL, NULL, false, NULL, 0, 0, 0},
+};
+/* clang-format on */
