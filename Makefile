@@ -1,9 +1,12 @@
-# schedgov: see `make help`. One Makefile, no recursion but for the variants that tests compare.
+# schedgov: see `make help`. One Makefile, no recursion but for a second variant of the programs.
 
 VARIANT ?= release
 O := build/$(VARIANT)
 .DEFAULT_GOAL := all
 MAKEFLAGS += --no-builtin-rules
+ifeq ($(MAKELEVEL),0)
+MAKEFLAGS += -j$(shell nproc)
+endif
 .SUFFIXES:
 .DELETE_ON_ERROR:
 
@@ -81,6 +84,7 @@ UNIT_TESTS := $(patsubst tests/unit/%.c,$(O)/tests/unit/%,$(UNIT_SRC))
 WORKLOADS := $(patsubst tests/workloads/%.c,$(O)/tests/workloads/%,$(WORK_SRC))
 BENCHES := $(patsubst tests/bench/%.c,$(O)/tests/bench/%,$(BENCH_SRC))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(O)/tests/fuzz/%,$(FUZZ_SRC))
+MAN_PAGES := $(patsubst docs/%.scd,build/man/%,$(wildcard docs/*.scd))
 
 .PHONY: all
 all: $(PROGRAMS) $(WORKLOADS)
@@ -121,12 +125,133 @@ $(O)/tests/workloads/%: $(O)/obj/tests/workloads/%.o
 	$(link) -lm
 $(O)/tests/bench/%: $(O)/obj/tests/bench/%.o $(BASE_LIB)
 	$(link) $(CTL_LIBS) -lm
-$(O)/tests/fuzz/%: $(O)/obj/tests/fuzz/%.o $(EDGE_LIB) $(CORE_LIB) $(BASE_LIB)
-	$(link) -fsanitize=fuzzer $(EDGE_LIBS) -lm
+# Without libFuzzer the same target is linked with a main that replays its corpus.
+FUZZ_MAIN := $(if $(filter fuzz,$(VARIANT)),,$(O)/obj/tests/fuzz/replay.o)
+$(O)/tests/fuzz/%: $(O)/obj/tests/fuzz/%.o $(FUZZ_MAIN) $(EDGE_LIB) $(CORE_LIB) $(BASE_LIB)
+	$(link) $(if $(FUZZ_MAIN),,-fsanitize=fuzzer) $(EDGE_LIBS) -lm
+
+build/man/%: docs/%.scd
+	@mkdir -p $(@D); echo '  MAN   $@'; scdoc <$< >$@
 
 -include $(shell find $(O)/obj -name '*.d' 2>/dev/null)
 .SECONDARY:
 
-.PHONY: clean
+# --- set-up ---------------------------------------------------------------------------------------
+
+# Goals that stand for "on a fresh machine" bring their packages: nothing is compiled before.
+NEEDS_check := build check
+NEEDS_check-unit := build check
+NEEDS_coverage := build check
+NEEDS_lint := build lint
+NEEDS_fuzz := build fuzz
+NEEDS_demo := build check
+NEEDS_bench-launch := build bench
+DEP_GROUPS := $(if $(filter deps,$(MAKECMDGOALS)),,$(sort $(foreach g,$(MAKECMDGOALS),$(NEEDS_$(g)))))
+ifneq ($(DEP_GROUPS),)
+$(FLAGS_STAMP) $(MAN_PAGES): | deps
+endif
+
+.PHONY: deps
+deps:
+	@tests/deps $(DEP_GROUPS)
+
+# --- tests ----------------------------------------------------------------------------------------
+
+INTEGRATION_TESTS := $(shell find tests/integration -maxdepth 1 -type f -executable 2>/dev/null | sort)
+TEST_SECONDS ?= 300
+
+# Variants with sanitizers have the fault points themselves.
+FAULT_BUILD := $(if $(filter release,$(VARIANT)),build/debug,$(O))
+.PHONY: fault-build
+fault-build: $(FLAGS_STAMP)
+ifneq ($(FAULT_BUILD),$(O))
+	+@$(MAKE) --no-print-directory VARIANT=debug all
+endif
+
+TEST_ENV = SG_BUILD=$(abspath $(O)) SG_FAULT_BUILD=$(abspath $(FAULT_BUILD)) VARIANT=$(VARIANT) \
+           UBSAN_OPTIONS=print_stacktrace=1
+
+.PHONY: check check-unit
+check: deps all fault-build $(UNIT_TESTS) $(FUZZERS)
+	@$(TEST_ENV) tests/run -j 2 -t $(TEST_SECONDS) $(UNIT_TESTS) $(FUZZERS) $(INTEGRATION_TESTS)
+check-unit: deps $(UNIT_TESTS) $(FUZZERS)
+	@$(TEST_ENV) tests/run -j 2 -t $(TEST_SECONDS) $(UNIT_TESTS) $(FUZZERS)
+
+FUZZ_SECONDS ?= 120
+.PHONY: fuzz
+ifeq ($(VARIANT),fuzz)
+fuzz: deps $(FUZZERS)
+	@for f in $(FUZZERS); do tests/fuzz/run $$f $(FUZZ_SECONDS) || exit 1; done
+else
+fuzz: deps
+	+@$(MAKE) --no-print-directory VARIANT=fuzz fuzz
+endif
+
+.PHONY: coverage
+ifeq ($(VARIANT),cov)
+coverage: check
+	@tests/coverage $(O)/obj
+else
+coverage: deps
+	+@$(MAKE) --no-print-directory VARIANT=cov coverage
+endif
+
+.PHONY: demo bench-launch
+demo: deps all
+	@$(TEST_ENV) tests/demo/demo
+bench-launch: deps all $(BENCHES)
+	@$(TEST_ENV) tests/bench/bench-launch
+
+# --- lint -----------------------------------------------------------------------------------------
+
+LINTS := $(addprefix lint-,layers format cppcheck shell sizes words man)
+.PHONY: lint $(LINTS)
+lint: deps $(LINTS)
+	@echo 'lint: clean'
+lint-layers: $(CORE_LIB)
+lint-man: $(MAN_PAGES)
+$(LINTS): | $(FLAGS_STAMP)
+	@tests/lint/$(@:lint-%=%) $(if $(filter lint-layers,$@),$(CORE_LIB),$(if $(filter lint-man,$@),$(MAN_PAGES)))
+
+# --- installation ---------------------------------------------------------------------------------
+
+PREFIX ?= /usr/local
+MANDIR ?= $(PREFIX)/share/man
+# Where the daemon looks for what a distributor ships, whatever the prefix.
+VENDOR_CONF_DIR ?= /usr/lib/schedgov
+CONF_FILES := $(shell find conf -type f -not -name '.*' 2>/dev/null)
+man_dest = $(DESTDIR)$(MANDIR)/man$(patsubst .%,%,$(suffix $(1)))/$(notdir $(1))
+
+.PHONY: man install uninstall
+man: $(MAN_PAGES)
+install: all man
+	install -D -m 0755 $(O)/schedgovd $(DESTDIR)$(PREFIX)/sbin/schedgovd
+	install -D -m 0755 $(O)/schedctl $(DESTDIR)$(PREFIX)/bin/schedctl
+	install -D -m 0755 $(O)/schedgov-shim $(DESTDIR)$(PREFIX)/lib/schedgov/schedgov-shim
+	$(foreach p,$(MAN_PAGES),install -D -m 0644 $(p) $(call man_dest,$(p)) &&) true
+	$(foreach f,$(CONF_FILES),install -D -m 0644 $(f) $(DESTDIR)$(VENDOR_CONF_DIR)/$(f:conf/%=%) &&) true
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/sbin/schedgovd $(DESTDIR)$(PREFIX)/bin/schedctl
+	rm -f $(DESTDIR)$(PREFIX)/lib/schedgov/schedgov-shim $(foreach p,$(MAN_PAGES),$(call man_dest,$(p)))
+	rm -f $(CONF_FILES:conf/%=$(DESTDIR)$(VENDOR_CONF_DIR)/%)
+
+.PHONY: clean help
 clean:
 	rm -rf build
+help:
+	@sed -n 's/^#h //p' $(firstword $(MAKEFILE_LIST))
+
+#h make                 the programs, in build/release
+#h make check           all tests; the last line is "N passed, N failed"
+#h make check-unit      unit tests and the fuzzers' corpora only
+#h make demo            three governed jobs, live, within a minute
+#h make bench-launch    what a job's start costs, next to its peers
+#h make lint            layers, format, cppcheck, shellcheck, sizes, words, man pages
+#h make fuzz            every fuzzer for FUZZ_SECONDS (120)
+#h make coverage        the tests with gcov, and lines covered by folder
+#h make man             manual pages, in build/man
+#h make install         PREFIX=/usr/local DESTDIR=; `make uninstall` takes it back
+#h make deps            the Debian packages for all of this; check, demo, … call it for theirs
+#h
+#h VARIANT=release|debug|asan|tsan|cov|fuzz builds in build/$VARIANT; CI=1 makes warnings errors;
+#h INTEGRATION_TESTS="tests/integration/x …" runs only those; SG_ALLOW_SKIP=1 forgives skipped ones.

@@ -75,7 +75,7 @@ char *sg_format_usec(char buf[SG_FORMAT_MAX], uint64_t usec)
         if (sec > 0 || usec == 0)
                 return format_tenths(buf, usec / (SG_USEC_PER_SEC / 10), "s");
         if (usec >= SG_USEC_PER_MSEC)
-                return format_tenths(buf, usec / SG_USEC_PER_MSEC * 10, "ms");
+                return format_tenths(buf, usec / (SG_USEC_PER_MSEC / 10), "ms");
         return format_tenths(buf, usec * 10, "us");
 }
 

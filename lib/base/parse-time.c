@@ -13,6 +13,8 @@
 #define MINUTE 60U
 #define HOUR 3600U
 #define DAY 86400U
+#define LAST_USEC 253402300799999999ULL /* the end of 9999, the last year that RFC 3339 can write  \
+                                         */
 
 static const struct unit {
         const char *name;
@@ -317,15 +319,11 @@ static int parse_relative(const char *s, uint64_t now_usec, uint64_t *ret_usec)
         return 0;
 }
 
-int sg_parse_timestamp(const char *s, uint64_t now_usec, uint64_t *ret_usec)
+static int parse_point(const char *s, uint64_t now_usec, uint64_t *ret_usec)
 {
         struct moment m = {0};
         const char *rest = s;
 
-        if (strcmp(s, "now") == 0) {
-                *ret_usec = now_usec;
-                return 0;
-        }
         if (*s == '+')
                 return parse_relative(s + 1, now_usec, ret_usec);
         if (scan_date(&rest, &m.date) < 0)
@@ -335,4 +333,22 @@ int sg_parse_timestamp(const char *s, uint64_t now_usec, uint64_t *ret_usec)
         if (*rest == ' ')
                 return parse_local(rest + 1, &m, ret_usec);
         return -EINVAL;
+}
+
+int sg_parse_timestamp(const char *s, uint64_t now_usec, uint64_t *ret_usec)
+{
+        uint64_t v;
+        int r;
+
+        if (strcmp(s, "now") == 0) {
+                *ret_usec = now_usec;
+                return 0;
+        }
+        r = parse_point(s, now_usec, &v);
+        if (r < 0)
+                return r;
+        if (v > LAST_USEC)
+                return -ERANGE;
+        *ret_usec = v;
+        return 0;
 }

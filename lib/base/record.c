@@ -157,6 +157,14 @@ int sg_field_i64(const struct sg_field *f, int64_t *ret)
         return 0;
 }
 
+/* The payload as a string; an empty field may have no address at all. */
+static void field_copy(const struct sg_field *f, char *buf)
+{
+        if (f->size > 0)
+                memcpy(buf, f->data, f->size);
+        buf[f->size] = 0;
+}
+
 static bool field_is_text(const struct sg_field *f)
 {
         return f->size == 0 || !memchr(f->data, 0, f->size);
@@ -170,8 +178,7 @@ int sg_field_strdup(const struct sg_field *f, char **ret)
         char *s = malloc(f->size + 1);
         if (!s)
                 return -ENOMEM;
-        memcpy(s, f->data, f->size);
-        s[f->size] = 0;
+        field_copy(f, s);
         free(*ret);
         *ret = s;
         return 0;
@@ -181,8 +188,7 @@ int sg_field_strcpy(const struct sg_field *f, char *buf, size_t size)
 {
         if (f->size >= size || !field_is_text(f))
                 return -EBADMSG;
-        memcpy(buf, f->data, f->size);
-        buf[f->size] = 0;
+        field_copy(f, buf);
         return 0;
 }
 
