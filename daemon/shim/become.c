@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * From a child of the keeper to the user's program. The order matters: what needs privileges first
+ * (hard limits, groups), then the drop, then everything that the user named (working directory,
+ * output, program), so that the user's own permissions decide about it.
+ */
+
+#include "shim/become.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/parse.h"
+#include "shim/program.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Whatever the daemon blocks or ignores, the job starts as from a login shell. */
+static void reset_signals(void)
+{
+        const struct sigaction dfl = {.sa_handler = SIG_DFL};
+        sigset_t none;
+
+        for (int sig = 1; sig < NSIG; sig++)
+                (void)sigaction(sig, &dfl, NULL);
+        sigemptyset(&none);
+        (void)sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static void set_affinity(const char *list)
+{
+        struct sg_cpuset cpus;
+        cpu_set_t set;
+
+        if (!list || sg_parse_cpuset(list, &cpus) < 0)
+                return;
+        CPU_ZERO(&set);
+        for (unsigned i = 0; i < CPU_SETSIZE && i < SG_CPUS_MAX; i++)
+                if (sg_cpuset_has(&cpus, i))
+                        CPU_SET(i, &set);
+        /* None of them may be online any more; running elsewhere beats not running. */
+        (void)sched_setaffinity(0, sizeof(set), &set);
+}
+
+/* Limits of the submitter that are above our own hard limits are cut to those. */
+static void set_rlimits(const struct sg_spec *s)
+{
+        for (size_t i = 0; i < s->n_rlimits; i++) {
+                struct rlimit wanted = s->rlimits[i].limit, have;
+                __rlimit_resource_t resource = (__rlimit_resource_t)s->rlimits[i].resource;
+
+                if (setrlimit(resource, &wanted) == 0 || errno != EPERM)
+                        continue;
+                if (getrlimit(resource, &have) < 0)
+                        continue;
+                if (wanted.rlim_max > have.rlim_max)
+                        wanted.rlim_max = have.rlim_max;
+                if (wanted.rlim_cur > wanted.rlim_max)
+                        wanted.rlim_cur = wanted.rlim_max;
+                (void)setrlimit(resource, &wanted);
+        }
+}
+
+static int become_user(const struct sg_spec *s)
+{
+        if (geteuid() != 0)
+                return s->uid == getuid() ? 0 : -EPERM;
+        if (setgroups(s->n_groups, s->groups) < 0)
+                return -errno;
+        if (setresgid(s->gid, s->gid, s->gid) < 0)
+                return -errno;
+        if (setresuid(s->uid, s->uid, s->uid) < 0)
+                return -errno;
+        /* With odd securebits the capabilities would have stayed. */
+        if (s->uid != 0 && setresuid(0, 0, 0) == 0)
+                return -ENOTRECOVERABLE;
+        return 0;
+}
+
+static int open_output(const char *path)
+{
+        int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY | O_CLOEXEC, 0666);
+
+        return fd < 0 ? -errno : fd;
+}
+
+static int redirect(int from, int to)
+{
+        return dup2(from, to) < 0 ? -errno : 0;
+}
+
+/* Where a stream goes: the file that the user named, else `otherwise`, else nowhere. */
+static int redirect_stream(const char *path, int otherwise, int to)
+{
+        _cleanup_close_ int fd = -1;
+
+        if (path)
+                fd = open_output(path);
+        else if (otherwise < 0)
+                fd = open_output("/dev/null");
+        else
+                return redirect(otherwise, to);
+        return fd < 0 ? fd : redirect(fd, to);
+}
+
+static int set_streams(const struct sg_spec *s, int output)
+{
+        _cleanup_close_ int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+        int r;
+
+        if (null < 0)
+                return -errno;
+        r = redirect(null, STDIN_FILENO);
+        if (r < 0)
+                return r;
+        r = redirect_stream(s->output, output, STDOUT_FILENO);
+        if (r < 0)
+                return r;
+        return redirect_stream(s->error, STDOUT_FILENO, STDERR_FILENO);
+}
+
+static int run(const struct sg_spec *s, int script)
+{
+        _cleanup_free_ char **env = NULL;
+        int r;
+
+        r = sg_program_env(s->env, s->env_force, s->env_default, &env);
+        if (r < 0)
+                return r;
+        reset_signals();
+        if (script >= 0)
+                return sg_program_exec_script(script, s->argv, env);
+        return sg_program_exec(s->argv, env);
+}
+
+int sg_become_job(const struct sg_spec *s, int output, enum sg_stage *ret_stage)
+{
+        int r, script = -1;
+
+        *ret_stage = SG_STAGE_SETUP;
+        /* A session of its own: a job that kills its process group doesn't mean its keeper. */
+        if (setsid() < 0)
+                return -errno;
+        if (s->script) {
+                script = sg_program_script(s->script, s->script_size);
+                if (script < 0)
+                        return script;
+        }
+        if (geteuid() == 0)
+                (void)sg_write_file(AT_FDCWD, "/proc/self/oom_score_adj", "0");
+        set_affinity(s->cpu_affinity);
+        set_rlimits(s);
+
+        *ret_stage = SG_STAGE_CREDENTIALS;
+        r = become_user(s);
+        if (r < 0)
+                return r;
+        (void)umask(s->umask);
+
+        *ret_stage = SG_STAGE_WORKDIR;
+        if (chdir(s->workdir ? s->workdir : "/") < 0)
+                return -errno;
+        *ret_stage = SG_STAGE_OUTPUT;
+        r = set_streams(s, output);
+        if (r < 0)
+                return r;
+        *ret_stage = SG_STAGE_EXEC;
+        return run(s, script);
+}

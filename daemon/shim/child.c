@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Forking the job's process and talking to it; become.c is what a background job does in it. */
+
+#include "shim/child.h"
+#include "base/cleanup.h"
+#include "shim/become.h"
+#include "shim/groups.h"
+#include "shim/program.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#define EXIT_NOT_RUN 125 /* nobody reads it: the channel says why */
+
+static void report(int channel, enum sg_stage stage, int r)
+{
+        const struct sg_child_failure f = {.stage = stage, .error = -r};
+
+        (void)send(channel, &f, sizeof(f), MSG_NOSIGNAL);
+}
+
+_Noreturn static void fail(int channel, enum sg_stage stage, int r)
+{
+        report(channel, stage, r);
+        _exit(EXIT_NOT_RUN);
+}
+
+static void wait_for_release(int channel)
+{
+        char go;
+        ssize_t n;
+
+        do
+                n = recv(channel, &go, sizeof(go), 0);
+        while (n < 0 && errno == EINTR);
+        if (n <= 0)
+                _exit(EXIT_NOT_RUN);
+}
+
+_Noreturn static void child_main(const struct sg_spec *spec, int channel, int output)
+{
+        enum sg_stage stage = SG_STAGE_SETUP;
+        int r;
+
+        r = sg_groups_join(spec, "job");
+        if (r < 0)
+                fail(channel, SG_STAGE_SETUP, r);
+        report(channel, SG_STAGE_NONE, 0);
+        wait_for_release(channel);
+        r = sg_become_job(spec, output, &stage);
+        fail(channel, stage, r);
+}
+
+static int channel_new(int *ret_keeper, int *ret_child)
+{
+        int fds[2];
+
+        if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
+                return -errno;
+        *ret_keeper = fds[0];
+        *ret_child = fds[1];
+        return 0;
+}
+
+/* The pipe of a job that writes to the managed log. It belongs to the job's user, or a script's
+ * "echo >/dev/stderr" would be refused. */
+static int output_new(const struct sg_spec *spec, int *ret_read, int *ret_write)
+{
+        int fds[2];
+
+        if (!spec->log || spec->output)
+                return 0;
+        if (pipe2(fds, O_CLOEXEC) < 0)
+                return -errno;
+        *ret_read = fds[0];
+        *ret_write = fds[1];
+        /* Only our end: the job must not find its stdout non-blocking. */
+        if (fcntl(fds[0], F_SETFL, O_NONBLOCK) < 0)
+                return -errno;
+        if (geteuid() == 0 && fchown(fds[1], spec->uid, spec->gid) < 0)
+                return -errno;
+        return 0;
+}
+
+static int wait_until_ready(const struct sg_child *c)
+{
+        struct sg_child_failure f;
+
+        /* It ends before it is ready only if it was killed, as by a limit on its group. */
+        if (sg_child_read_failure(c, &f) == 0)
+                return -ECHILD;
+        return f.stage == SG_STAGE_NONE ? 0 : -f.error;
+}
+
+int sg_child_spawn(struct sg_child *ret, const struct sg_spec *spec)
+{
+        _cleanup_close_ int keeper = -1, child = -1, out_read = -1, out_write = -1;
+        struct sg_child c;
+        int r;
+
+        r = channel_new(&keeper, &child);
+        if (r < 0)
+                return r;
+        r = output_new(spec, &out_read, &out_write);
+        if (r < 0)
+                return r;
+        c.pid = fork();
+        if (c.pid < 0)
+                return -errno;
+        if (c.pid == 0) {
+                keeper = sg_close(keeper);
+                child_main(spec, child, out_write);
+        }
+        child = sg_close(child);
+        c.channel = TAKE_FD(keeper);
+        c.output = TAKE_FD(out_read);
+        r = wait_until_ready(&c);
+        if (r < 0) {
+                sg_child_discard(&c);
+                return r;
+        }
+        *ret = c;
+        return 0;
+}
+
+_Noreturn static void plain_main(char *const *argv, char *const *env, int channel,
+                                 const sigset_t *mask)
+{
+        wait_for_release(channel);
+        (void)sigprocmask(SIG_SETMASK, mask, NULL);
+        fail(channel, SG_STAGE_EXEC, sg_program_exec(argv, env));
+}
+
+int sg_child_spawn_plain(struct sg_child *ret, char *const *argv, char *const *env,
+                         const sigset_t *mask)
+{
+        _cleanup_close_ int keeper = -1, child = -1;
+        pid_t pid;
+        int r;
+
+        r = channel_new(&keeper, &child);
+        if (r < 0)
+                return r;
+        pid = fork();
+        if (pid < 0)
+                return -errno;
+        if (pid == 0) {
+                keeper = sg_close(keeper);
+                plain_main(argv, env, child, mask);
+        }
+        *ret = (struct sg_child){.pid = pid, .channel = TAKE_FD(keeper), .output = -1};
+        return 0;
+}
+
+void sg_child_release(const struct sg_child *c)
+{
+        (void)send(c->channel, "g", 1, MSG_NOSIGNAL);
+}
+
+int sg_child_read_failure(const struct sg_child *c, struct sg_child_failure *ret)
+{
+        ssize_t n;
+
+        do
+                n = recv(c->channel, ret, sizeof(*ret), 0);
+        while (n < 0 && errno == EINTR);
+        return n == sizeof(*ret);
+}
+
+void sg_child_discard(struct sg_child *c)
+{
+        (void)kill(c->pid, SIGKILL);
+        while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
+                ;
+        c->channel = sg_close(c->channel);
+        c->output = sg_close(c->output);
+        c->pid = -1;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Small things that both modes need. */
+
+#include "base/parse.h"
+#include "shim/shim.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+
+#define BLOCK_SIZE 512 /* of ru_inblock and ru_oublock, whatever the disk's is */
+
+int sg_process_fill_stdio(void)
+{
+        for (int fd = 0; fd <= STDERR_FILENO; fd++) {
+                if (fcntl(fd, F_GETFD) >= 0)
+                        continue;
+                /* The lowest free number is this one: those below it are taken. */
+                if (open("/dev/null", O_RDWR | O_CLOEXEC) < 0)
+                        return -errno;
+        }
+        return 0;
+}
+
+int sg_process_lock(int fd)
+{
+        const struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+        if (fcntl(fd, F_SETLK, &whole) == 0)
+                return 0;
+        return errno == EACCES ? -EAGAIN : -errno;
+}
+
+void sg_process_complain(const char *what, const char *object, int error)
+{
+        const char *strings[] = {"schedgov-shim: ",
+                                 what,
+                                 object ? " '" : "",
+                                 object ? object : "",
+                                 object ? "'" : "",
+                                 error ? ": " : "",
+                                 error ? strerrordesc_np(error) : "",
+                                 "\n"};
+        struct iovec iov[SG_ELEMENTSOF(strings)];
+
+        for (size_t i = 0; i < SG_ELEMENTSOF(strings); i++) {
+                const char *s = strings[i] ? strings[i] : "unknown error";
+
+                iov[i] = (struct iovec){.iov_base = (void *)s, .iov_len = strlen(s)};
+        }
+        if (writev(STDERR_FILENO, iov, SG_ELEMENTSOF(iov)) < 0)
+                return; /* nobody to tell */
+}
+
+void sg_gate_send(int gate, enum sg_gate_kind kind, pid_t pid)
+{
+        const struct sg_gate_message m = {.kind = kind, .pid = pid};
+
+        if (gate >= 0)
+                (void)send(gate, &m, sizeof(m), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+int sg_gate_wait(int gate)
+{
+        for (;;) {
+                struct sg_gate_message m;
+                ssize_t n = recv(gate, &m, sizeof(m), 0);
+
+                if (n < 0 && errno == EINTR)
+                        continue;
+                /* ECONNRESET is how a daemon looks that died with our READY unread. */
+                if (n <= 0)
+                        return 0;
+                if (n == sizeof(m) && m.kind == SG_GATE_GO)
+                        return 1;
+        }
+}
+
+void sg_exit_set_status(struct sg_exit *e, int wait_status)
+{
+        if (WIFEXITED(wait_status)) {
+                e->exit_code = WEXITSTATUS(wait_status);
+                e->signal = 0;
+        } else {
+                e->exit_code = -1;
+                e->signal = WTERMSIG(wait_status);
+        }
+}
+
+static uint64_t timeval_usec(const struct timeval *tv)
+{
+        return (uint64_t)tv->tv_sec * 1000000 + (uint64_t)tv->tv_usec;
+}
+
+void sg_exit_set_rusage(struct sg_exit *e)
+{
+        struct rusage ru;
+
+        if (getrusage(RUSAGE_CHILDREN, &ru) < 0)
+                return;
+        if (e->cpu_usec == SG_UNLIMITED)
+                e->cpu_usec = timeval_usec(&ru.ru_utime) + timeval_usec(&ru.ru_stime);
+        if (e->io_read_bytes == SG_UNLIMITED)
+                e->io_read_bytes = (uint64_t)ru.ru_inblock * BLOCK_SIZE;
+        if (e->io_write_bytes == SG_UNLIMITED)
+                e->io_write_bytes = (uint64_t)ru.ru_oublock * BLOCK_SIZE;
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Environment, PATH look-up and exec. */
+
+#include "shim/program.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
+#define SHELL "/bin/sh"
+
+#ifndef MFD_EXEC /* Linux 6.3 */
+#define MFD_EXEC 0x0010U
+#endif
+
+static size_t count(char *const *strings)
+{
+        size_t n = 0;
+
+        while (strings && strings[n])
+                n++;
+        return n;
+}
+
+/* The index of the variable that `assignment` sets, or n. */
+static size_t find(char *const *env, size_t n, const char *assignment)
+{
+        size_t length = strcspn(assignment, "="), i;
+
+        for (i = 0; i < n; i++)
+                if (strncmp(env[i], assignment, length) == 0 && env[i][length] == '=')
+                        break;
+        return i;
+}
+
+int sg_program_env(char *const *env, char *const *force, char *const *defaults, char ***ret)
+{
+        size_t n = count(env), at;
+        char **merged = malloc((n + count(force) + count(defaults) + 1) * sizeof(char *));
+
+        if (!merged)
+                return -ENOMEM;
+        if (n > 0)
+                memcpy(merged, env, n * sizeof(char *));
+        for (; force && *force; force++) {
+                at = find(merged, n, *force);
+                merged[at] = *force;
+                n += at == n;
+        }
+        for (; defaults && *defaults; defaults++) {
+                at = find(merged, n, *defaults);
+                if (at == n)
+                        merged[n++] = *defaults;
+        }
+        merged[n] = NULL;
+        *ret = merged;
+        return 0;
+}
+
+/* What the kernel doesn't recognise is a shell script without its #! line. */
+static int exec_shell(const char *path, char *const *args, char *const *env)
+{
+        size_t n = count(args);
+        _cleanup_free_ const char **argv = malloc((n + 3) * sizeof(char *));
+
+        if (!argv)
+                return -ENOMEM;
+        argv[0] = SHELL;
+        argv[1] = path;
+        for (size_t i = 0; i <= n; i++)
+                argv[i + 2] = args && i < n ? args[i] : NULL;
+        execve(SHELL, (char *const *)argv, env);
+        return -errno;
+}
+
+static int exec_file(const char *path, char *const *argv, char *const *env)
+{
+        execve(path, argv, env);
+        if (errno == ENOEXEC)
+                return exec_shell(path, argv + 1, env);
+        return -errno;
+}
+
+static const char *path_of(char *const *env)
+{
+        size_t n = count(env), at = find(env, n, "PATH");
+
+        return at < n ? env[at] + strlen("PATH=") : DEFAULT_PATH;
+}
+
+/* Errors that mean "not in this directory": the search goes on. */
+static bool is_elsewhere(int r)
+{
+        return r == -ENOENT || r == -ENOTDIR || r == -ESTALE || r == -ENODEV || r == -ETIMEDOUT ||
+               r == -ENAMETOOLONG;
+}
+
+int sg_program_exec(char *const *argv, char *const *env)
+{
+        const char *name = argv[0], *dir = path_of(env);
+        bool denied = false;
+        int r;
+
+        if (*name == '\0')
+                return -ENOENT;
+        if (strchr(name, '/'))
+                return exec_file(name, argv, env);
+        for (;;) {
+                size_t length = strcspn(dir, ":");
+                char path[PATH_MAX];
+
+                if (length + strlen(name) + 2 <= sizeof(path)) {
+                        char *p = mempcpy(path, dir, length);
+
+                        /* An empty entry is the current directory. */
+                        if (length > 0)
+                                *p++ = '/';
+                        strcpy(p, name);
+                        r = exec_file(path, argv, env);
+                        if (r == -EACCES)
+                                denied = true;
+                        else if (!is_elsewhere(r))
+                                return r;
+                }
+                if (dir[length] == '\0')
+                        return denied ? -EACCES : -ENOENT;
+                dir += length + 1;
+        }
+}
+
+int sg_program_script(const void *text, size_t size)
+{
+        _cleanup_close_ int fd = memfd_create("schedgov-script", MFD_EXEC);
+        int r, high;
+
+        if (fd < 0 && errno == EINVAL)
+                fd = memfd_create("schedgov-script", 0);
+        if (fd < 0)
+                return -errno;
+        r = sg_write_all(fd, text, size);
+        if (r < 0)
+                return r;
+        /* Away from the numbers that a script redirects by hand ("exec 3>…"). */
+        high = fcntl(fd, F_DUPFD, 10);
+        return high >= 0 ? high : TAKE_FD(fd);
+}
+
+int sg_program_exec_script(int fd, char *const *args, char *const *env)
+{
+        size_t n = count(args);
+        _cleanup_free_ char **argv = malloc((n + 2) * sizeof(char *));
+        char path[32];
+
+        if (!argv)
+                return -ENOMEM;
+        (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+        argv[0] = path;
+        if (n > 0)
+                memcpy(argv + 1, args, n * sizeof(char *));
+        argv[n + 1] = NULL;
+        return exec_file(path, argv, env);
+}

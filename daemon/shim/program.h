@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/* Running a program as execvpe() would, but with the PATH of the job's own environment. */
+
+#include <stddef.h>
+
+/*
+ * A new environment: env, with each of `force` replacing and each of `defaults` only filling in.
+ * The array is the caller's to free(), its strings are borrowed. Any of the three may be NULL.
+ */
+int sg_program_env(char *const *env, char *const *force, char *const *defaults, char ***ret);
+
+/* Only returns on failure: -errno. */
+int sg_program_exec(char *const *argv, char *const *env);
+
+/* A file in memory with the text of a script, for sg_program_exec_script(): an fd or -errno. */
+int sg_program_script(const void *text, size_t size);
+/* args are the script's own arguments, may be NULL. Only returns on failure. */
+int sg_program_exec_script(int fd, char *const *args, char *const *env);
