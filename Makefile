@@ -101,15 +101,21 @@ $(O)/obj/%.o: %.c $(FLAGS_STAMP)
 	@echo '  CC    $<'
 	@$(CC) $(CPPFLAGS_ALL) $(CPPFLAGS) $(CFLAGS_ALL) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-archive = @echo '  AR    $@'; rm -f $@; ar rcs $@ $^
+# So does a source that was removed or renamed: an archive would keep its object.
+SOURCES_STAMP := $(O)/.sources
+SOURCES_NOW := $(BASE_SRC) $(PROTO_SRC) $(CORE_SRC) $(EDGE_SRC)
+$(SOURCES_STAMP): FORCE
+	@mkdir -p $(@D); echo '$(SOURCES_NOW)' | cmp -s - $@ || echo '$(SOURCES_NOW)' >$@
+
+archive = @echo '  AR    $@'; rm -f $@; ar rcs $@ $(filter %.o,$^)
 link = @mkdir -p $(@D); echo '  LD    $@'; \
        $(CC) $(CFLAGS_ALL) $(CFLAGS) $(LDFLAGS_ALL) $(LDFLAGS) -o $@ $(filter %.o %.a,$^)
 
-$(BASE_LIB): $(call obj,$(BASE_SRC) $(PROTO_SRC))
+$(BASE_LIB): $(call obj,$(BASE_SRC) $(PROTO_SRC)) $(SOURCES_STAMP)
 	$(archive)
-$(CORE_LIB): $(call obj,$(CORE_SRC))
+$(CORE_LIB): $(call obj,$(CORE_SRC)) $(SOURCES_STAMP)
 	$(archive)
-$(EDGE_LIB): $(call obj,$(EDGE_SRC))
+$(EDGE_LIB): $(call obj,$(EDGE_SRC)) $(SOURCES_STAMP)
 	$(archive)
 
 $(O)/schedgovd: $(call obj,$(DAEMON_SRC)) $(EDGE_LIB) $(CORE_LIB) $(BASE_LIB)

@@ -13,8 +13,8 @@
 #define MINUTE 60U
 #define HOUR 3600U
 #define DAY 86400U
-#define LAST_USEC 253402300799999999ULL /* the end of 9999, the last year that RFC 3339 can write  \
-                                         */
+/* The end of 9999, the last year that RFC 3339 can write. */
+#define LAST_USEC 253402300799999999ULL
 
 static const struct unit {
         const char *name;
