@@ -81,7 +81,7 @@ static int set_up_job(struct keeper *k)
                 return r;
         if (!is_runnable(&k->spec))
                 return -EBADMSG;
-        r = sg_groups_join(&k->spec, "keeper");
+        r = sg_groups_join(&k->spec, "keeper", 0);
         if (r < 0)
                 return r;
         sg_attempt_dir_fault(&k->dir, "shim-groups");

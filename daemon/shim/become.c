@@ -64,7 +64,7 @@ static void set_rlimits(const struct sg_spec *s)
         }
 }
 
-static int become_user(const struct sg_spec *s)
+static int drop_privileges(const struct sg_spec *s)
 {
         if (geteuid() != 0)
                 return s->uid == getuid() ? 0 : -EPERM;
@@ -122,51 +122,51 @@ static int set_streams(const struct sg_spec *s, int output)
         return redirect_stream(s->error, STDOUT_FILENO, STDERR_FILENO);
 }
 
-static int run(const struct sg_spec *s, int script)
+int sg_become_user(struct sg_become *b)
 {
-        _cleanup_free_ char **env = NULL;
+        const struct sg_spec *s = b->spec;
         int r;
 
-        r = sg_program_env(s->env, s->env_force, s->env_default, &env);
-        if (r < 0)
-                return r;
-        reset_signals();
-        if (script >= 0)
-                return sg_program_exec_script(script, s->argv, env);
-        return sg_program_exec(s->argv, env);
-}
-
-int sg_become_job(const struct sg_spec *s, int output, enum sg_stage *ret_stage)
-{
-        int r, script = -1;
-
-        *ret_stage = SG_STAGE_SETUP;
+        b->stage = SG_STAGE_SETUP;
         /* A session of its own: a job that kills its process group doesn't mean its keeper. */
         if (setsid() < 0)
                 return -errno;
         if (s->script) {
-                script = sg_program_script(s->script, s->script_size);
-                if (script < 0)
-                        return script;
+                b->script = sg_program_script(s->script, s->script_size);
+                if (b->script < 0)
+                        return b->script;
         }
         if (geteuid() == 0)
                 (void)sg_write_file(AT_FDCWD, "/proc/self/oom_score_adj", "0");
         set_affinity(s->cpu_affinity);
         set_rlimits(s);
 
-        *ret_stage = SG_STAGE_CREDENTIALS;
-        r = become_user(s);
+        b->stage = SG_STAGE_CREDENTIALS;
+        r = drop_privileges(s);
         if (r < 0)
                 return r;
         (void)umask(s->umask);
 
-        *ret_stage = SG_STAGE_WORKDIR;
-        if (chdir(s->workdir ? s->workdir : "/") < 0)
-                return -errno;
-        *ret_stage = SG_STAGE_OUTPUT;
-        r = set_streams(s, output);
+        b->stage = SG_STAGE_WORKDIR;
+        return chdir(s->workdir ? s->workdir : "/") < 0 ? -errno : 0;
+}
+
+int sg_become_job(struct sg_become *b)
+{
+        const struct sg_spec *s = b->spec;
+        _cleanup_free_ char **env = NULL;
+        int r;
+
+        b->stage = SG_STAGE_OUTPUT;
+        r = set_streams(s, b->output);
         if (r < 0)
                 return r;
-        *ret_stage = SG_STAGE_EXEC;
-        return run(s, script);
+        b->stage = SG_STAGE_EXEC;
+        r = sg_program_env(s->env, s->env_force, s->env_default, &env);
+        if (r < 0)
+                return r;
+        reset_signals();
+        if (b->script >= 0)
+                return sg_program_exec_script(b->script, s->argv, env);
+        return sg_program_exec(s->argv, env);
 }

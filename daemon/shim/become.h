@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
+/* From a child of the keeper to the user's program, in two steps. */
 
 #include "proto/attempt.h"
 #include "proto/spec.h"
 
-/*
- * Turns the calling process, which still is the daemon's user, into the job: only returns if it
- * couldn't, with -errno and the stage at which it failed. `output` is the pipe to the managed log
- * or −1.
- */
-int sg_become_job(const struct sg_spec *s, int output, enum sg_stage *ret_stage);
+struct sg_become {
+        const struct sg_spec *spec;
+        int output; /* the pipe to the managed log, or −1 */
+        int script; /* −1 until it is made */
+        enum sg_stage stage;
+};
+
+/* Takes the user's identity, limits and working directory: nothing that anybody could notice. On
+ * -errno the stage says what failed. */
+int sg_become_user(struct sg_become *b);
+/* Opens the output and runs the program: returns on failure only. */
+int sg_become_job(struct sg_become *b);

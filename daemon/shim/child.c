@@ -13,16 +13,11 @@
 
 #define EXIT_NOT_RUN 125 /* nobody reads it: the channel says why */
 
-static void report(int channel, enum sg_stage stage, int r)
+_Noreturn static void fail(int channel, enum sg_stage stage, int r)
 {
         const struct sg_child_failure f = {.stage = stage, .error = -r};
 
         (void)send(channel, &f, sizeof(f), MSG_NOSIGNAL);
-}
-
-_Noreturn static void fail(int channel, enum sg_stage stage, int r)
-{
-        report(channel, stage, r);
         _exit(EXIT_NOT_RUN);
 }
 
@@ -38,18 +33,18 @@ static void wait_for_release(int channel)
                 _exit(EXIT_NOT_RUN);
 }
 
+/* What leaves no trace is done while the daemon looks at us and the fate is made durable. */
 _Noreturn static void child_main(const struct sg_spec *spec, int channel, int output)
 {
-        enum sg_stage stage = SG_STAGE_SETUP;
+        struct sg_become b = {.spec = spec, .output = output, .script = -1};
         int r;
 
-        r = sg_groups_join(spec, "job");
+        r = sg_become_user(&b);
         if (r < 0)
-                fail(channel, SG_STAGE_SETUP, r);
-        report(channel, SG_STAGE_NONE, 0);
+                fail(channel, b.stage, r);
         wait_for_release(channel);
-        r = sg_become_job(spec, output, &stage);
-        fail(channel, stage, r);
+        r = sg_become_job(&b);
+        fail(channel, b.stage, r);
 }
 
 static int channel_new(int *ret_keeper, int *ret_child)
@@ -83,16 +78,6 @@ static int output_new(const struct sg_spec *spec, int *ret_read, int *ret_write)
         return 0;
 }
 
-static int wait_until_ready(const struct sg_child *c)
-{
-        struct sg_child_failure f;
-
-        /* It ends before it is ready only if it was killed, as by a limit on its group. */
-        if (sg_child_read_failure(c, &f) == 0)
-                return -ECHILD;
-        return f.stage == SG_STAGE_NONE ? 0 : -f.error;
-}
-
 int sg_child_spawn(struct sg_child *ret, const struct sg_spec *spec)
 {
         _cleanup_close_ int keeper = -1, child = -1, out_read = -1, out_write = -1;
@@ -115,7 +100,7 @@ int sg_child_spawn(struct sg_child *ret, const struct sg_spec *spec)
         child = sg_close(child);
         c.channel = TAKE_FD(keeper);
         c.output = TAKE_FD(out_read);
-        r = wait_until_ready(&c);
+        r = sg_groups_join(spec, "job", c.pid);
         if (r < 0) {
                 sg_child_discard(&c);
                 return r;

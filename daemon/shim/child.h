@@ -4,9 +4,8 @@
  * The process that becomes the job, and the channel over which its keeper holds and releases it: a
  * CLOEXEC SOCK_SEQPACKET pair.
  *
- *   child → keeper   {SG_STAGE_NONE}    I am where I belong and wait
- *   keeper → child   any message        go; the end of file means: end without running
- *   child → keeper   {stage, errno}     I couldn't; the end of file means: exec succeeded
+ *   keeper → child   any message      go; the end of file means: end without running
+ *   child → keeper   {stage, errno}   I couldn't; the end of file means: exec succeeded
  */
 
 #include "proto/attempt.h"
@@ -30,8 +29,7 @@ struct sg_child {
                 .pid = -1, .channel = -1, .output = -1                                             \
         }
 
-/* Forks the background job's process, which joins its groups and waits. -errno, also if the child
- * couldn't join; it is reaped then. */
+/* Forks the background job's process and moves it into its groups, where it waits. */
 int sg_child_spawn(struct sg_child *ret, const struct sg_spec *spec);
 /* Forks the foreground's: argv as the caller's shell would run it, with `mask` as its signal mask.
  */

@@ -3,5 +3,5 @@
 
 #include "proto/spec.h"
 
-/* Moves the calling process into the group `name` ("keeper" or "job") of each hierarchy. */
-int sg_groups_join(const struct sg_spec *s, const char *name);
+/* Moves a process (0 = the caller) into the group `name` ("keeper" or "job") of each hierarchy. */
+int sg_groups_join(const struct sg_spec *s, const char *name, pid_t pid);
