@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/*
+ * The connection to the governor and calls on it (docs/bus.md). Failures are described in the
+ * `struct sg_error`; a lost connection is -ECONNRESET, so that a verb which can go on after a
+ * restart of the governor can tell.
+ */
+
+#include "ctl/error.h"
+#include "proto/names.h"
+#include <stdint.h>
+#include <systemd/sd-bus.h>
+
+#define SG_CALL_USEC (60ULL * 1000000)
+
+struct sg_client {
+        sd_bus *bus;
+        const char *path; /* borrowed */
+};
+
+/* path NULL: $SCHEDGOV_SOCKET, else the system's. */
+int sg_client_open(struct sg_client *c, const char *path, struct sg_error *e);
+/* After a loss: waits up to patience_usec for a governor to answer on the socket again. */
+int sg_client_reopen(struct sg_client *c, uint64_t patience_usec, struct sg_error *e);
+void sg_client_close(struct sg_client *c);
+
+/* A call of org.schedgov1.Manager, to be filled. */
+int sg_client_manager(struct sg_client *c, const char *member, sd_bus_message **ret,
+                      struct sg_error *e);
+/* A call of org.schedgov1.Job on a job's object. */
+int sg_client_job(struct sg_client *c, const char *id, const char *member, sd_bus_message **ret,
+                  struct sg_error *e);
+
+/* Sends m and waits. object (may be NULL) is what the call is about, for the error. */
+int sg_client_call(struct sg_client *c, sd_bus_message *m, const char *object, sd_bus_message **ret,
+                   struct sg_error *e);
+
+/* Manager calls with at most one string in and one string (a copy) or list of strings out. */
+int sg_client_get_string(struct sg_client *c, const char *member, const char *argument, char **ret,
+                         struct sg_error *e);
+int sg_client_get_strv(struct sg_client *c, const char *member, char ***ret, struct sg_error *e);
+void sg_strv_free(char **v);
+
+/* Handles what has arrived, or waits up to timeout_usec (UINT64_MAX: forever) for something. 0, or
+ * -ECONNRESET. */
+int sg_client_process(struct sg_client *c, uint64_t timeout_usec, struct sg_error *e);
+
+/* Describes an answer that is an error. */
+int sg_error_from_reply(struct sg_error *e, const sd_bus_error *error, const char *object);
+/* Describes what sd_bus_call() failed with. */
+int sg_client_failure(struct sg_client *c, int r, const sd_bus_error *error, const char *object,
+                      struct sg_error *e);
+/* Describes a message that does not have the form that docs/bus.md says. */
+int sg_error_garbled(struct sg_error *e, int r);
+
+static inline void sg_client_closep(struct sg_client *c)
+{
+        sg_client_close(c);
+}
+
+static inline void sg_strv_freep(char ***v)
+{
+        sg_strv_free(*v);
+}
+
+static inline void sg_message_unrefp(sd_bus_message **m)
+{
+        sd_bus_message_unref(*m);
+}
+
+#define _cleanup_client_ __attribute__((cleanup(sg_client_closep)))
+#define _cleanup_message_ __attribute__((cleanup(sg_message_unrefp)))

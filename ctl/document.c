@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* See document.h. A key that is missing or null is not shown: later governors say more, and jobs of
+ * other nodes may say less. */
+
+#include "ctl/document.h"
+#include "base/cleanup.h"
+#include "base/format.h"
+#include "base/time-util.h"
+#include "ctl/output.h"
+#include "ctl/table.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+int sg_document_parse(const char *text, json_t **ret, struct sg_error *e)
+{
+        *ret = json_loads(text, 0, NULL);
+        return *ret ? 0 : sg_error_garbled(e, -EBADMSG);
+}
+
+int sg_document_job(struct sg_client *c, const char *id, char **ret_text, json_t **ret,
+                    struct sg_error *e)
+{
+        _cleanup_free_ char *text = NULL;
+        int r;
+
+        r = sg_client_get_string(c, "DescribeJob", id, &text, e);
+        if (r >= 0)
+                r = sg_document_parse(text, ret, e);
+        if (r >= 0 && ret_text)
+                *ret_text = TAKE_PTR(text);
+        return r;
+}
+
+const char *sg_document_string(const json_t *o, const char *key)
+{
+        return json_string_value(json_object_get(o, key));
+}
+
+json_t *sg_document_text(const char *s)
+{
+        char buf[4096];
+
+        return json_string(sg_utf8_is_valid(s, strlen(s)) ? s : sg_escape(s, buf, sizeof(buf)));
+}
+
+int sg_document_print_new(json_t *o)
+{
+        if (!o)
+                return -ENOMEM;
+        (void)json_dumpf(o, stdout, JSON_COMPACT);
+        (void)putchar('\n');
+        json_decref(o);
+        return 0;
+}
+
+/* The envelope is literal because the jobs in it are documents already, ten thousand of them at
+ * times: reading them in to write them out again would take longer than all the rest. */
+void sg_document_open_jobs(void)
+{
+        (void)fputs("{\"schema\":\"schedgov.jobs/1\",\"jobs\":[", stdout);
+}
+
+void sg_document_add_job(const char *document, bool first)
+{
+        (void)fputs_unlocked(first ? "\n" : ",\n", stdout);
+        (void)fputs_unlocked(document, stdout);
+}
+
+void sg_document_close_jobs(void)
+{
+        (void)fputs("]}\n", stdout);
+}
+
+void sg_document_print_json(char *const *documents, size_t n)
+{
+        if (n == 1) {
+                (void)puts(documents[0]);
+                return;
+        }
+        sg_document_open_jobs();
+        for (size_t i = 0; i < n; i++)
+                sg_document_add_job(documents[i], i == 0);
+        sg_document_close_jobs();
+}
+
+/* "    Label: text"; what is printed last may come from anywhere. */
+static void line(const char *label, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void line(const char *label, const char *format, ...)
+{
+        char text[4096], buf[8192];
+        va_list ap;
+
+        va_start(ap, format);
+        (void)vsnprintf(text, sizeof(text), format, ap);
+        va_end(ap);
+        (void)printf("%12s: %s\n", label, sg_escape(text, buf, sizeof(buf)));
+}
+
+static void string_line(const char *label, const json_t *o, const char *key)
+{
+        const char *s = sg_document_string(o, key);
+
+        if (s && *s)
+                line(label, "%s", s);
+}
+
+static uint64_t point_of(const json_t *job, const char *key)
+{
+        const char *s = sg_document_string(json_object_get(job, "times"), key);
+        uint64_t usec;
+
+        return s && sg_parse_timestamp(s, 0, &usec) == 0 ? usec : 0;
+}
+
+static void state_line(const json_t *job)
+{
+        const char *state = sg_document_string(job, "state");
+        const json_t *code = json_object_get(job, "exit_code");
+        const char *signal = sg_document_string(job, "signal");
+        char how[64] = "";
+
+        if (!state)
+                return;
+        if (json_is_integer(code))
+                (void)snprintf(how, sizeof(how), " with status %lld",
+                               (long long)json_integer_value(code));
+        else if (signal)
+                (void)snprintf(how, sizeof(how), " by SIG%.32s", signal);
+        (void)printf("%12s: %s%s%s%s\n", "State", sg_colour(sg_colour_of_state(state)), state,
+                     sg_colour(SG_PLAIN), how);
+}
+
+static void time_lines(const json_t *job)
+{
+        uint64_t submitted = point_of(job, "submitted"), started = point_of(job, "started");
+        uint64_t ended = point_of(job, "ended"), now = sg_now_realtime_usec();
+        char at[SG_FORMAT_MAX], took[SG_FORMAT_MAX];
+
+        if (submitted > 0)
+                line("Submitted", "%s", sg_format_local(at, submitted));
+        if (started > 0)
+                line("Started", "%s (after %s)", sg_format_local(at, started),
+                     sg_table_duration(took, sizeof(took),
+                                       started > submitted ? started - submitted : 0));
+        if (started > 0 && ended == 0 && now > started)
+                line("Runs for", "%s", sg_table_duration(took, sizeof(took), now - started));
+        if (ended > 0)
+                line("Ended", "%s (after %s)", sg_format_local(at, ended),
+                     sg_table_duration(took, sizeof(took),
+                                       started > 0 && ended > started ? ended - started : 0));
+}
+
+enum unit { UNIT_NUMBER, UNIT_CPUS, UNIT_BYTES, UNIT_SECONDS, UNIT_USEC };
+
+static char *with_unit(char buf[SG_FORMAT_MAX], const json_t *v, enum unit unit)
+{
+        double n = json_number_value(v);
+
+        switch (unit) {
+        case UNIT_CPUS:
+                return sg_format_percent(buf, (uint64_t)(n * 10000 + 0.5));
+        case UNIT_BYTES:
+                return sg_format_bytes(buf, (uint64_t)json_integer_value(v));
+        case UNIT_SECONDS:
+                return sg_format_usec(buf, (uint64_t)(n * 1e6 + 0.5));
+        case UNIT_USEC:
+                return sg_format_usec(buf, (uint64_t)json_integer_value(v));
+        case UNIT_NUMBER:
+                break;
+        }
+        (void)snprintf(buf, SG_FORMAT_MAX, "%g", n);
+        return buf;
+}
+
+struct figure {
+        const char *key, *label;
+        enum unit unit;
+};
+
+static bool contains(const json_t *list, const char *s)
+{
+        size_t i;
+        json_t *v;
+
+        json_array_foreach (list, i, v)
+                if (json_is_string(v) && strcmp(json_string_value(v), s) == 0)
+                        return true;
+        return false;
+}
+
+/* "Label: cpu weight 300, memory 4G (not enforced)" */
+static void figures_line(const char *label, const json_t *o, const struct figure *figures, size_t n,
+                         const json_t *not_enforced)
+{
+        char text[1024] = "", buf[SG_FORMAT_MAX];
+        size_t used = 0;
+
+        for (size_t i = 0; i < n && used < sizeof(text); i++) {
+                const json_t *v = json_object_get(o, figures[i].key);
+
+                if (!json_is_number(v))
+                        continue;
+                used += (size_t)snprintf(
+                        text + used, sizeof(text) - used, "%s%s %s%s", used > 0 ? ", " : "",
+                        figures[i].label, with_unit(buf, v, figures[i].unit),
+                        contains(not_enforced, figures[i].key) ? " (not enforced)" : "");
+        }
+        if (used > 0)
+                line(label, "%s", text);
+}
+
+static void command_line(const json_t *job)
+{
+        const json_t *words = json_object_get(job, "command");
+        char text[4096] = "";
+        size_t i, used = 0;
+        json_t *v;
+
+        json_array_foreach (words, i, v) {
+                if (!json_is_string(v) || used >= sizeof(text))
+                        break;
+                used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", i > 0 ? " " : "",
+                                         json_string_value(v));
+        }
+        if (used > 0)
+                line("Command", "%s", text);
+}
+
+static void heading(const json_t *job)
+{
+        const char *id = sg_document_string(job, "id"), *name = sg_document_string(job, "name");
+        char buf[512];
+
+        (void)printf("%s%s%s", sg_colour(SG_BOLD), id ? sg_escape(id, buf, sizeof(buf)) : "job",
+                     sg_colour(SG_PLAIN));
+        if (name && *name)
+                (void)printf(" %s", sg_escape(name, buf, sizeof(buf)));
+        (void)putchar('\n');
+}
+
+void sg_document_print_job(const json_t *job)
+{
+        static const struct figure limits[] = {
+                {"cpu_weight", "CPU weight", UNIT_NUMBER},
+                {"cpu_quota", "CPU quota", UNIT_CPUS},
+                {"cpus", "CPUs", UNIT_NUMBER},
+                {"memory_high", "memory high", UNIT_BYTES},
+                {"memory_max", "memory", UNIT_BYTES},
+                {"tasks_max", "tasks", UNIT_NUMBER},
+                {"io_weight", "IO weight", UNIT_NUMBER},
+                {"time_limit_sec", "time", UNIT_SECONDS},
+        };
+        static const struct figure usage[] = {
+                {"cpu_usec", "CPU", UNIT_USEC},
+                {"memory_bytes", "memory", UNIT_BYTES},
+                {"memory_peak_bytes", "peak", UNIT_BYTES},
+                {"io_read_bytes", "read", UNIT_BYTES},
+                {"io_write_bytes", "written", UNIT_BYTES},
+                {"net_rx_bytes", "received", UNIT_BYTES},
+                {"net_tx_bytes", "sent", UNIT_BYTES},
+        };
+        const json_t *pid = json_object_get(job, "pid"), *attempt = json_object_get(job, "attempt");
+
+        heading(job);
+        state_line(job);
+        string_line("Reason", job, "reason");
+        string_line("User", job, "user");
+        string_line("Class", job, "class");
+        string_line("Node", job, "node");
+        command_line(job);
+        string_line("Directory", job, "workdir");
+        string_line("Output", job, "output");
+        string_line("Errors", job, "error");
+        if (json_integer_value(pid) > 0)
+                line("PID", "%lld", (long long)json_integer_value(pid));
+        if (json_integer_value(attempt) > 1)
+                line("Attempt", "%lld", (long long)json_integer_value(attempt));
+        figures_line("Limits", json_object_get(job, "limits"), limits, SG_ELEMENTSOF(limits),
+                     json_object_get(job, "not_enforced"));
+        figures_line("Usage", json_object_get(job, "usage"), usage, SG_ELEMENTSOF(usage), NULL);
+        time_lines(job);
+}
+
+static void not_enforced_line(const json_t *status)
+{
+        const json_t *list = json_object_get(status, "not_enforced");
+        char text[512] = "";
+        size_t i, used = 0;
+        json_t *v;
+
+        json_array_foreach (list, i, v)
+                if (json_is_string(v) && used < sizeof(text))
+                        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
+                                                 used > 0 ? ", " : "", json_string_value(v));
+        if (used > 0)
+                line("Not enforced", "%s", text);
+}
+
+void sg_document_print_node(const json_t *status)
+{
+        const char *node = sg_document_string(status, "node");
+        const char *version = sg_document_string(status, "version");
+        const char *detail = sg_document_string(status, "backend_detail");
+        const json_t *jobs = json_object_get(status, "jobs");
+        char bytes[SG_FORMAT_MAX], buf[512];
+
+        (void)printf("%s%s%s schedgovd %s, process %lld\n", sg_colour(SG_BOLD),
+                     node ? sg_escape(node, buf, sizeof(buf)) : "this node", sg_colour(SG_PLAIN),
+                     version ? version : "",
+                     (long long)json_integer_value(json_object_get(status, "pid")));
+        line("Backend", "%s%s%s%s", sg_document_string(status, "backend") ?: "unknown",
+             detail && *detail ? " (" : "", detail ? detail : "", detail && *detail ? ")" : "");
+        not_enforced_line(status);
+        line("Resources", "%lld CPUs, %s of memory, at most %lld jobs",
+             (long long)json_integer_value(json_object_get(status, "cpus")),
+             with_unit(bytes, json_object_get(status, "memory_bytes"), UNIT_BYTES),
+             (long long)json_integer_value(json_object_get(status, "max_jobs")));
+        line("Jobs", "%lld running, %lld starting, %lld suspended, %lld queued",
+             (long long)json_integer_value(json_object_get(jobs, "running")),
+             (long long)json_integer_value(json_object_get(jobs, "starting")),
+             (long long)json_integer_value(json_object_get(jobs, "suspended")),
+             (long long)json_integer_value(json_object_get(jobs, "queued")));
+        string_line("Store", status, "store");
+}

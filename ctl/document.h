@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/* The governor's JSON documents (docs/bus.md), read for people. */
+
+#include "ctl/client.h"
+#include <jansson.h>
+
+/* DescribeJob, as text and as a tree. */
+int sg_document_job(struct sg_client *c, const char *id, char **ret_text, json_t **ret,
+                    struct sg_error *e);
+int sg_document_parse(const char *text, json_t **ret, struct sg_error *e);
+
+/* A string of the document, or NULL. */
+const char *sg_document_string(const json_t *o, const char *key);
+
+void sg_document_print_job(const json_t *job);
+void sg_document_print_node(const json_t *status);
+
+/* One job is its own document, several are a schedgov.jobs/1. */
+void sg_document_print_json(char *const *documents, size_t n);
+/* The same piecewise. */
+void sg_document_open_jobs(void);
+void sg_document_add_job(const char *document, bool first);
+void sg_document_close_jobs(void);
+
+/* Prints o in one line and drops it; NULL is -ENOMEM. */
+int sg_document_print_new(json_t *o);
+/* A string that may not be UTF-8. */
+json_t *sg_document_text(const char *s);
+
+static inline void sg_json_decrefp(json_t **o)
+{
+        json_decref(*o);
+}
+#define _cleanup_json_ __attribute__((cleanup(sg_json_decrefp)))

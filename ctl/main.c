@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* schedctl: sorts the command line out, calls one verb, and turns what it says into an exit status.
+ */
+
+#include "base/time-util.h"
+#include "ctl/output.h"
+#include "ctl/verbs.h"
+#include <stdio.h>
+
+int sg_verb_usage(const struct sg_invocation *inv, struct sg_error *e)
+{
+        const struct sg_verb *v = &sg_verbs[inv->verb];
+        char hint[64];
+
+        (void)snprintf(hint, sizeof(hint), "see schedctl %s --help", v->name);
+        if (!*v->arguments)
+                return sg_error_set(e, SG_EXIT_OWN_FAILURE, NULL, hint, "%s takes no arguments",
+                                    v->name);
+        return sg_error_set(e, SG_EXIT_OWN_FAILURE, NULL, hint, "usage: schedctl %s %s", v->name,
+                            v->arguments);
+}
+
+static int call_verb(const struct sg_invocation *inv, struct sg_error *e)
+{
+        static sg_verb_fn *const verbs[_SG_VERB_MAX] = {
+                [SG_VERB_RUN] = sg_verb_run,         [SG_VERB_SUBMIT] = sg_verb_submit,
+                [SG_VERB_LIST] = sg_verb_list,       [SG_VERB_STATUS] = sg_verb_status,
+                [SG_VERB_LOGS] = sg_verb_logs,       [SG_VERB_WAIT] = sg_verb_wait,
+                [SG_VERB_CANCEL] = sg_verb_cancel,   [SG_VERB_HOLD] = sg_verb_control,
+                [SG_VERB_RELEASE] = sg_verb_control, [SG_VERB_SUSPEND] = sg_verb_control,
+                [SG_VERB_RESUME] = sg_verb_control,  [SG_VERB_REQUEUE] = sg_verb_control,
+                [SG_VERB_SIGNAL] = sg_verb_signal,   [SG_VERB_SET] = sg_verb_set,
+                [SG_VERB_HISTORY] = sg_verb_history, [SG_VERB_EVENTS] = sg_verb_events,
+                [SG_VERB_CONFIG] = sg_verb_config,   [SG_VERB_VERSION] = sg_verb_version,
+                [SG_VERB_HELP] = sg_verb_help,
+        };
+
+        return verbs[inv->verb](inv, e);
+}
+
+static int run(int argc, char **argv, struct sg_invocation *inv, struct sg_error *e)
+{
+        int r = sg_options_parse(argc, argv, sg_now_realtime_usec(), inv, e), q;
+
+        if (inv->help) {
+                sg_error_clear(e);
+                sg_verb_print_help(inv);
+                r = 0;
+        } else if (r < 0) {
+                return r;
+        } else if (inv->version) {
+                (void)printf("schedctl %s\n", SG_VERSION);
+        } else {
+                r = call_verb(inv, e);
+        }
+        q = sg_output_finish(e);
+        return r == 0 ? q : r;
+}
+
+int main(int argc, char **argv)
+{
+        struct sg_invocation inv;
+        struct sg_error e = {0};
+        int r;
+
+        r = run(argc, argv, &inv, &e);
+        if (r < 0) {
+                (void)fflush(stdout);
+                r = sg_error_print(&e, r, inv.json);
+        }
+        sg_invocation_deinit(&inv);
+        return r;
+}

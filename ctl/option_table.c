@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The verbs and the options of schedctl, as tables. */
+
+#include "base/cleanup.h"
+#include "ctl/options.h"
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+const struct sg_verb sg_verbs[_SG_VERB_MAX] = {
+        [SG_VERB_RUN] = {"run", "[JOB OPTIONS] -- CMD…",
+                         "Run a command in the foreground, governed",
+                         "schedctl run --cpu-weight 300 --mem 4G -- python train.py"},
+        [SG_VERB_SUBMIT] = {"submit", "[JOB OPTIONS] [-- CMD…]",
+                            "Queue a command, or a script from stdin; print its number",
+                            "schedctl submit --name train --time-limit 8h -- ./train.sh"},
+        [SG_VERB_LIST] = {"list", "[JOB…]", "List the live jobs",
+                          "schedctl list --user alice -o id,state,cpu"},
+        [SG_VERB_STATUS] = {"status", "[JOB…]", "Show the node, or all about a job",
+                            "schedctl status 7"},
+        [SG_VERB_LOGS] = {"logs", "[-f] [-n LINES] JOB", "Print what a job wrote",
+                          "schedctl logs -f 7"},
+        [SG_VERB_WAIT] = {"wait", "[--any] JOB…", "Wait for jobs to end; return their status",
+                          "schedctl wait 7 && echo fine"},
+        [SG_VERB_CANCEL] = {"cancel", "JOB… | --all", "End jobs, or take them off the queue",
+                            "schedctl cancel 5-9"},
+        [SG_VERB_HOLD] = {"hold", "JOB…", "Keep queued jobs from starting", "schedctl hold 7"},
+        [SG_VERB_RELEASE] = {"release", "JOB…", "Let held jobs start", "schedctl release 7"},
+        [SG_VERB_SUSPEND] = {"suspend", "JOB…", "Freeze running jobs", "schedctl suspend 7"},
+        [SG_VERB_RESUME] = {"resume", "JOB…", "Thaw suspended jobs", "schedctl resume 7"},
+        [SG_VERB_REQUEUE] = {"requeue", "JOB…", "Stop jobs and queue them again",
+                             "schedctl requeue 7"},
+        [SG_VERB_SIGNAL] = {"signal", "JOB… SIG", "Send a signal to every process of a job",
+                            "schedctl signal 7 USR1"},
+        [SG_VERB_SET] = {"set", "JOB… KEY=VALUE…", "Change the limits of live jobs",
+                         "schedctl set 7 cpu-weight=300 mem=2G"},
+        [SG_VERB_HISTORY] = {"history", "[JOB…]", "List finished jobs, the newest first",
+                             "schedctl history --since -1d --state oom"},
+        [SG_VERB_EVENTS] = {"events", "[-f] [JOB]", "Show what happened to jobs",
+                            "schedctl events -f"},
+        [SG_VERB_CONFIG] = {"config", "cat|verify|reload",
+                            "Show, check or re-read the configuration",
+                            "schedctl config verify && schedctl config reload"},
+        [SG_VERB_VERSION] = {"version", "", "Show versions", "schedctl version --json"},
+        [SG_VERB_HELP] = {"help", "[VERB]", "Show help", "schedctl help submit"},
+};
+
+#define BIT(verb) (1U << SG_VERB_##verb)
+#define EVERY ((1U << _SG_VERB_MAX) - 1)
+#define JOBS (BIT(RUN) | BIT(SUBMIT))
+#define QUEUED BIT(SUBMIT)
+#define SETTABLE (JOBS | BIT(SET))
+#define TABLES (BIT(LIST) | BIT(HISTORY))
+#define AT(member) offsetof(struct sg_invocation, member)
+
+const struct sg_option sg_options[] = {
+        {"name", 0, SG_OPTION_NAME, SETTABLE | TABLES, AT(name), "name", "NAME", "name of the job"},
+        {"class", 0, SG_OPTION_STRING, JOBS | TABLES, AT(class), "class", "CLASS", "policy class"},
+        {"cpus", 0, SG_OPTION_CPUS, SETTABLE, AT(cpus), "cpus", "N[-M]", "CPUs that it can use"},
+        {"pin", 0, SG_OPTION_FLAG, JOBS, AT(pin), "pin", NULL, "give it a CPU set of its own"},
+        {"cpu-weight", 0, SG_OPTION_WEIGHT, SETTABLE, AT(cpu_weight), "cpu_weight", "N",
+         "share of the CPUs among neighbours (100)"},
+        {"cpu-quota", 0, SG_OPTION_PERCENT, SETTABLE, AT(cpu_quota), "cpu_quota", "PERCENT",
+         "at most this much of one CPU, such as 20% or 150%"},
+        {"mem", 0, SG_OPTION_BYTES, SETTABLE, AT(mem), "mem", "SIZE", "memory limit, such as 4G"},
+        {"mem-high", 0, SG_OPTION_BYTES, SETTABLE, AT(mem_high), "mem_high", "SIZE",
+         "memory above which it is slowed down"},
+        {"tasks", 0, SG_OPTION_NUMBER, SETTABLE, AT(tasks), "tasks", "N", "processes and threads"},
+        {"io-weight", 0, SG_OPTION_WEIGHT, SETTABLE, AT(io_weight), "io_weight", "N",
+         "share of the disks (100)"},
+        {"time-limit", 0, SG_OPTION_USEC, SETTABLE, AT(time_limit), "time_limit", "TIME",
+         "end it after this time, such as 2h"},
+        {"priority", 0, SG_OPTION_PRIORITY, SETTABLE, AT(priority), "priority", "N",
+         "-1000 … 1000, higher first"},
+        {"after", 0, SG_OPTION_AFTER, JOBS, AT(after), "after", "JOB[:ok|any]",
+         "start when that job has ended (ok: with 0); repeatable"},
+        {"begin", 0, SG_OPTION_TIME, JOBS, AT(begin), "begin", "WHEN",
+         "not before, such as 22:00 or +10min"},
+        {"retry", 0, SG_OPTION_COUNT, QUEUED, AT(retry), "retry", "N", "try again after a failure"},
+        {"array", 0, SG_OPTION_ARRAY, QUEUED, AT(array), "array", "A-B",
+         "one job for each number, in SCHEDGOV_ARRAY_INDEX"},
+        {"env", 0, SG_OPTION_ENV, JOBS, AT(env), NULL, "K=V", "set a variable; repeatable"},
+        {"workdir", 0, SG_OPTION_STRING, JOBS, AT(workdir), NULL, "DIR", "working directory"},
+        {"output", 0, SG_OPTION_STRING, QUEUED, AT(output), NULL, "FILE",
+         "file for stdout (%j number, %a array index, %n name)"},
+        {"error", 0, SG_OPTION_STRING, QUEUED, AT(error), NULL, "FILE", "file for stderr"},
+        {"on-end", 0, SG_OPTION_STRING, QUEUED, AT(on_end), "on_end", "CMD",
+         "shell command to run when it has ended"},
+        {"hold", 0, SG_OPTION_FLAG, JOBS, AT(hold), "hold", NULL, "don't start before a release"},
+        {"no-wait", 0, SG_OPTION_FLAG, JOBS, AT(no_wait), "no_wait", NULL,
+         "exit with 75 when there is no room now"},
+        {"dry-run", 0, SG_OPTION_FLAG, JOBS, AT(dry_run), NULL, NULL,
+         "show what would be made, and make nothing"},
+        {"all", 'a', SG_OPTION_FLAG, BIT(LIST) | BIT(CANCEL), AT(all), NULL, NULL,
+         "list: finished jobs too; cancel: all of one's own"},
+        {"user", 0, SG_OPTION_STRING, TABLES, AT(user), "user", "USER", "only of this user"},
+        {"state", 0, SG_OPTION_STRING, TABLES, AT(state), "state", "STATE", "only in this state"},
+        {"since", 0, SG_OPTION_TIME, BIT(HISTORY), AT(since), "since", "WHEN",
+         "ended since, such as 09:00 or -2h"},
+        {"until", 0, SG_OPTION_TIME, BIT(HISTORY), AT(until), "until", "WHEN", "ended until"},
+        {"lines", 'n', SG_OPTION_COUNT, BIT(HISTORY) | BIT(LOGS) | BIT(EVENTS), AT(lines), NULL,
+         "N", "only the last N"},
+        {"follow", 'f', SG_OPTION_FLAG, BIT(LOGS) | BIT(EVENTS), AT(follow), NULL, NULL,
+         "go on as more comes"},
+        {"stderr", 0, SG_OPTION_FLAG, BIT(LOGS), AT(stderr_file), NULL, NULL,
+         "the file given with --error"},
+        {"any", 0, SG_OPTION_FLAG, BIT(WAIT), AT(any), NULL, NULL,
+         "return when one has ended, and print its number"},
+        {"timeout", 0, SG_OPTION_USEC, BIT(WAIT), AT(timeout), NULL, "TIME",
+         "exit with 75 when it takes longer"},
+        {"columns", 'o', SG_OPTION_STRING, TABLES, AT(columns), NULL, "LIST",
+         "columns, such as id,state,cpu"},
+        {"socket", 0, SG_OPTION_STRING, EVERY, AT(socket), NULL, "PATH", "socket of the governor"},
+        {"json", 0, SG_OPTION_FLAG, EVERY, AT(json), NULL, NULL, "machine-readable output"},
+        {"no-legend", 0, SG_OPTION_FLAG, EVERY, AT(no_legend), NULL, NULL, "no headings"},
+        {"no-pager", 0, SG_OPTION_FLAG, EVERY, AT(no_pager), NULL, NULL, "no pager"},
+        {"help", 'h', SG_OPTION_FLAG, EVERY, AT(help), NULL, NULL, "show help"},
+        {"version", 0, SG_OPTION_FLAG, EVERY, AT(version), NULL, NULL, "show the version"},
+};
+const size_t sg_n_options = SG_ELEMENTSOF(sg_options);
+_Static_assert(SG_ELEMENTSOF(sg_options) <= 64, "one bit each in sg_invocation.given");
+
+int sg_verb_from_string(const char *name)
+{
+        for (int i = 0; i < _SG_VERB_MAX; i++)
+                if (strcmp(sg_verbs[i].name, name) == 0)
+                        return i;
+        return -EINVAL;
+}

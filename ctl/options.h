@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/*
+ * The command line as data. One table says for each option what it takes, which verbs know it and
+ * how the bus calls it: parsing, `set`, requests and --help all follow from that table. Pure: no
+ * I/O, no clock.
+ */
+
+#include "ctl/error.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum sg_verb_id {
+        SG_VERB_RUN,
+        SG_VERB_SUBMIT,
+        SG_VERB_LIST,
+        SG_VERB_STATUS,
+        SG_VERB_LOGS,
+        SG_VERB_WAIT,
+        SG_VERB_CANCEL,
+        SG_VERB_HOLD,
+        SG_VERB_RELEASE,
+        SG_VERB_SUSPEND,
+        SG_VERB_RESUME,
+        SG_VERB_REQUEUE,
+        SG_VERB_SIGNAL,
+        SG_VERB_SET,
+        SG_VERB_HISTORY,
+        SG_VERB_EVENTS,
+        SG_VERB_CONFIG,
+        SG_VERB_VERSION,
+        SG_VERB_HELP,
+        _SG_VERB_MAX,
+};
+
+struct sg_verb {
+        const char *name, *arguments, *summary, *example;
+};
+
+extern const struct sg_verb sg_verbs[_SG_VERB_MAX];
+int sg_verb_from_string(const char *name); /* -EINVAL */
+
+enum sg_option_type {
+        SG_OPTION_FLAG,
+        SG_OPTION_STRING,
+        SG_OPTION_NAME,
+        SG_OPTION_COUNT,    /* 32 bits */
+        SG_OPTION_NUMBER,   /* 64 bits, or infinity */
+        SG_OPTION_WEIGHT,   /* 1 … 10000 */
+        SG_OPTION_PRIORITY, /* int64_t */
+        SG_OPTION_BYTES,
+        SG_OPTION_USEC,
+        SG_OPTION_PERCENT,
+        SG_OPTION_TIME, /* also "-2h" */
+        SG_OPTION_CPUS, /* two uint64_t */
+        SG_OPTION_ARRAY,
+        SG_OPTION_AFTER,
+        SG_OPTION_ENV,
+};
+
+struct sg_invocation {
+        enum sg_verb_id verb;
+        uint64_t given; /* one bit for each row of sg_options */
+
+        const char *socket, *columns;
+        bool json, no_legend, no_pager, help, version;
+
+        /* job options */
+        const char *name, *class, *workdir, *output, *error, *on_end;
+        uint64_t cpus[2], array[2];
+        uint64_t cpu_weight, cpu_quota, mem, mem_high, tasks, io_weight, time_limit, begin, retry;
+        int64_t priority;
+        bool pin, hold, no_wait, dry_run;
+        char *after;      /* "5:ok,6:any" */
+        const char **env; /* n_env of "K=V" */
+        size_t n_env;
+
+        /* what the others take */
+        const char *user, *state;
+        uint64_t since, until;
+        uint64_t lines, timeout; /* UINT64_MAX = not given */
+        bool all, any, follow, stderr_file;
+
+        char **args; /* within argv; NULL-terminated */
+        size_t n_args;
+};
+
+struct sg_option {
+        const char *name;
+        char letter;
+        enum sg_option_type type;
+        uint32_t verbs;  /* bit per enum sg_verb_id */
+        size_t offset;   /* into struct sg_invocation */
+        const char *key; /* on the bus; NULL = not sent */
+        const char *metavar, *help;
+};
+
+extern const struct sg_option sg_options[];
+extern const size_t sg_n_options;
+
+/* Sorts argv out; args are moved to its front. Reads on after an error, so that a --json behind
+ * it still counts. *ret is usable (and must be deinitialised) in every case. */
+int sg_options_parse(int argc, char **argv, uint64_t now_usec, struct sg_invocation *ret,
+                     struct sg_error *e);
+void sg_invocation_deinit(struct sg_invocation *inv);
+
+/* "KEY=VALUE" of `set`, where KEY is an option's name. */
+int sg_options_set(struct sg_invocation *inv, const char *assignment, struct sg_error *e);
+
+/* Whether anything was given that goes over the bus. */
+bool sg_options_any_key(const struct sg_invocation *inv);
+
+static inline bool sg_option_given(const struct sg_invocation *inv, size_t i)
+{
+        return (inv->given >> i & 1) != 0;
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* See output.h. Whether stdout is a terminal is decided before a pager takes its place. */
+
+#include "ctl/output.h"
+#include "base/parse.h"
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static pid_t pager;
+
+size_t sg_utf8_char(const char *s, size_t size)
+{
+        static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+        const unsigned char *p = (const unsigned char *)s;
+        size_t n;
+        uint32_t c;
+
+        if (size == 0)
+                return 0;
+        if (p[0] < 0x80)
+                return 1;
+        n = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
+        if (p[0] < 0xc2 || p[0] > 0xf4 || size < n)
+                return 0;
+        c = p[0] & (0x7fU >> n);
+        for (size_t i = 1; i < n; i++) {
+                if ((p[i] & 0xc0) != 0x80)
+                        return 0;
+                c = c << 6 | (p[i] & 0x3fU);
+        }
+        return c >= least[n] && c <= 0x10ffff && (c < 0xd800 || c > 0xdfff) ? n : 0;
+}
+
+bool sg_utf8_is_valid(const char *s, size_t size)
+{
+        while (size > 0) {
+                size_t n = sg_utf8_char(s, size);
+
+                if (n == 0)
+                        return false;
+                s += n;
+                size -= n;
+        }
+        return true;
+}
+
+/* Length of what may be shown as it is, 0 where the byte at s has to be escaped. */
+static size_t harmless(const char *s, size_t size)
+{
+        const unsigned char *p = (const unsigned char *)s;
+        size_t n = sg_utf8_char(s, size);
+
+        if (n == 1)
+                return p[0] >= 0x20 && p[0] != 0x7f;
+        if (n == 2 && p[0] == 0xc2 && p[1] < 0xa0) /* C1 controls */
+                return 0;
+        if (n == 3 && p[0] == 0xe2 &&
+            ((p[1] == 0x80 && ((p[2] >= 0xa8 && p[2] <= 0xae) || p[2] == 0x8e || p[2] == 0x8f)) ||
+             (p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9)))
+                return 0; /* line separators, and marks that change the direction */
+        return n;
+}
+
+static size_t escape_byte(unsigned char c, char out[5])
+{
+        static const char plain[] = "abtnvfr";
+
+        if (c >= 7 && c <= 13)
+                return (size_t)snprintf(out, 5, "\\%c", plain[c - 7]);
+        return (size_t)snprintf(out, 5, "\\x%02x", c);
+}
+
+const char *sg_escape(const char *s, char *buf, size_t size)
+{
+        size_t len = strlen(s), i = 0, o = 0;
+
+        while (i < len && harmless(s + i, len - i) > 0)
+                i += harmless(s + i, len - i);
+        if (i == len)
+                return s;
+
+        for (i = 0; i < len;) {
+                char escaped[5];
+                size_t n = harmless(s + i, len - i);
+                const char *from = n > 0 ? s + i : escaped;
+                size_t put = n > 0 ? n : escape_byte((unsigned char)s[i], escaped);
+
+                if (o + put >= size)
+                        break;
+                memcpy(buf + o, from, put);
+                o += put;
+                i += n > 0 ? n : 1;
+        }
+        buf[o] = '\0';
+        return buf;
+}
+
+static bool on_terminal(void)
+{
+        static int answer = -1;
+
+        if (answer < 0)
+                answer = isatty(STDOUT_FILENO) == 1;
+        return answer == 1;
+}
+
+static bool colours_wanted(void)
+{
+        static int answer = -1;
+
+        if (answer < 0) {
+                const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+
+                answer =
+                        on_terminal() && !(no && *no) && term && *term && strcmp(term, "dumb") != 0;
+        }
+        return answer == 1;
+}
+
+const char *sg_colour(enum sg_colour colour)
+{
+        static const char *const sequence[] = {"\x1b[0m",  "\x1b[1m",  "\x1b[2m",
+                                               "\x1b[31m", "\x1b[32m", "\x1b[33m"};
+
+        return colours_wanted() ? sequence[colour] : "";
+}
+
+enum sg_colour sg_colour_of_state(const char *state)
+{
+        static const struct {
+                const char *state;
+                enum sg_colour colour;
+        } table[] = {
+                {"running", SG_GREEN}, {"starting", SG_GREEN}, {"suspended", SG_YELLOW},
+                {"killed", SG_RED},    {"oom", SG_RED},        {"timeout", SG_RED},
+                {"failed", SG_RED},    {"lost", SG_RED},
+        };
+
+        for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+                if (strcmp(table[i].state, state) == 0)
+                        return table[i].colour;
+        return SG_PLAIN;
+}
+
+unsigned sg_terminal_width(void)
+{
+        const char *columns = getenv("COLUMNS");
+        struct winsize ws;
+        uint32_t n;
+
+        if (columns && sg_parse_u32(columns, &n) == 0 && n > 0)
+                return n;
+        if (on_terminal() && ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) == 0)
+                return ws.ws_col;
+        return 0;
+}
+
+/* NULL where there is nothing to page with, or the user asked for none with an empty name. */
+static const char *pager_command(void)
+{
+        const char *command = getenv("SCHEDGOV_PAGER");
+
+        if (!command)
+                command = getenv("PAGER");
+        if (!command)
+                command = access("/usr/bin/less", X_OK) == 0 ? "less" : "";
+        return *command && strcmp(command, "cat") != 0 ? command : NULL;
+}
+
+void sg_pager_open(void)
+{
+        const char *command = pager_command();
+        int fds[2];
+
+        if (!command || !on_terminal() || pipe(fds) < 0)
+                return;
+        (void)fflush(stdout);
+        pager = fork();
+        if (pager < 0) {
+                (void)close(fds[0]);
+                (void)close(fds[1]);
+                pager = 0;
+                return; /* unpaged output is better than none */
+        }
+        if (pager == 0) {
+                (void)dup2(fds[0], STDIN_FILENO);
+                (void)close(fds[0]);
+                (void)close(fds[1]);
+                (void)setenv("LESS", "FRSXMK", 0);
+                execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+                _exit(127);
+        }
+        (void)dup2(fds[1], STDOUT_FILENO);
+        (void)close(fds[0]);
+        (void)close(fds[1]);
+}
+
+int sg_output_finish(struct sg_error *e)
+{
+        if (fflush(stdout) == 0 && !ferror(stdout))
+                return 0;
+        return sg_error_errno(e, errno > 0 ? -errno : -EIO, "cannot write the output");
+}
+
+int sg_pager_close(struct sg_error *e)
+{
+        int r = sg_output_finish(e);
+
+        if (pager == 0)
+                return r;
+        (void)close(STDOUT_FILENO); /* the end of what it reads */
+        while (waitpid(pager, NULL, 0) < 0 && errno == EINTR)
+                ;
+        pager = 0;
+        return r;
+}

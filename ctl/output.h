@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/* What reaches a terminal: escaping, colours, width, and the pager. */
+
+#include "ctl/error.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The length of the UTF-8 character at s, or 0 where there is none. */
+size_t sg_utf8_char(const char *s, size_t size);
+bool sg_utf8_is_valid(const char *s, size_t size);
+
+/* s itself where it is harmless; otherwise a copy in buf, with control characters, broken UTF-8 and
+ * marks that reorder text as \n, \x1b …; cut off where buf ends. */
+const char *sg_escape(const char *s, char *buf, size_t size);
+
+enum sg_colour { SG_PLAIN, SG_BOLD, SG_DIM, SG_RED, SG_GREEN, SG_YELLOW };
+
+/* The escape sequence, or "" when stdout takes no colours. */
+const char *sg_colour(enum sg_colour colour);
+/* The colour that a state is shown in. */
+enum sg_colour sg_colour_of_state(const char *state);
+
+/* Columns of the terminal on stdout ($COLUMNS first), 0 = as wide as it takes. */
+unsigned sg_terminal_width(void);
+
+/* Puts a pager behind stdout when that is a terminal. Closing flushes and waits for it. */
+void sg_pager_open(void);
+int sg_pager_close(struct sg_error *e);
+
+/* Flushes stdout; a full disk or a closed pipe is a failure of ours. */
+int sg_output_finish(struct sg_error *e);
