@@ -87,7 +87,7 @@ FUZZERS := $(patsubst tests/fuzz/%.c,$(O)/tests/fuzz/%,$(FUZZ_SRC))
 MAN_PAGES := $(patsubst docs/%.scd,build/man/%,$(wildcard docs/*.scd))
 
 .PHONY: all
-all: $(PROGRAMS) $(WORKLOADS)
+all: $(PROGRAMS)
 
 # A change of flags rebuilds: the stamp's content is what the objects were made with.
 FLAGS_STAMP := $(O)/.flags
@@ -178,7 +178,7 @@ TEST_ENV = SG_BUILD=$(abspath $(O)) SG_FAULT_BUILD=$(abspath $(FAULT_BUILD)) VAR
            UBSAN_OPTIONS=print_stacktrace=1
 
 .PHONY: check check-unit
-check: deps all fault-build $(UNIT_TESTS) $(FUZZERS)
+check: deps all fault-build $(WORKLOADS) $(UNIT_TESTS) $(FUZZERS)
 	@$(TEST_ENV) tests/run -j 2 -t $(TEST_SECONDS) $(UNIT_TESTS) $(FUZZERS) $(INTEGRATION_TESTS)
 check-unit: deps $(UNIT_TESTS) $(FUZZERS)
 	@$(TEST_ENV) tests/run -j 2 -t $(TEST_SECONDS) $(UNIT_TESTS) $(FUZZERS)
@@ -203,21 +203,22 @@ coverage: deps
 endif
 
 .PHONY: demo bench-launch
-demo: deps all
+demo: deps all $(WORKLOADS)
 	@$(TEST_ENV) tests/demo/demo
-bench-launch: deps all $(BENCHES)
+bench-launch: deps all $(WORKLOADS) $(BENCHES)
 	@$(TEST_ENV) tests/bench/bench-launch
 
 # --- lint -----------------------------------------------------------------------------------------
 
-LINTS := $(addprefix lint-,layers format cppcheck shell sizes words man)
-.PHONY: lint $(LINTS)
-lint: deps $(LINTS)
-	@echo 'lint: clean'
-lint-layers: $(CORE_LIB)
-lint-man: $(MAN_PAGES)
-$(LINTS): | $(FLAGS_STAMP)
-	@tests/lint/$(@:lint-%=%) $(if $(filter lint-layers,$@),$(CORE_LIB),$(if $(filter lint-man,$@),$(MAN_PAGES)))
+LINTS := layers format cppcheck shell sizes words man
+lint_layers = $(CORE_LIB)
+lint_man = $(MAN_PAGES)
+.PHONY: lint $(LINTS:%=lint-%)
+lint: deps $(CORE_LIB) $(MAN_PAGES)
+	@failed=; $(foreach l,$(LINTS),tests/lint/$(l) $(lint_$(l)) || failed="$$failed $(l)";) \
+	 if [ -n "$$failed" ]; then echo "lint: failed:$$failed"; exit 1; else echo 'lint: clean'; fi
+$(LINTS:%=lint-%): $(CORE_LIB) $(MAN_PAGES)
+	@tests/lint/$(@:lint-%=%) $(lint_$(@:lint-%=%))
 
 # --- installation ---------------------------------------------------------------------------------
 
