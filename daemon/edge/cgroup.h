@@ -53,6 +53,9 @@ struct sg_scope_request {
 };
 
 /*
+ * In all calls here, *ret_why (which may be NULL, else starts as NULL) is set to one line that the
+ * caller frees: on failure, and on success if something asked for did not arrive.
+ *
  * cgroupfs where anything below our own group can be made, else observe; `wanted` ("cgroupfs",
  * "observe" or NULL) forces one. `instance` (a short word of [a-z0-9]) names our groups: leftovers
  * of the same instance, and only those, that hold no process are removed here; scopes that still
@@ -84,6 +87,11 @@ const struct sg_group_dir *sg_scope_dirs(
 uint32_t sg_scope_unenforced(
         const struct sg_scope *s); /* bits: limits asked for that did not arrive */
 
+/* Names the shim and the job's main process once they are known (0 = not). Only `observe` needs it:
+ * it has no groups and takes the shim's descendants (or main's, once the shim is gone) as the job.
+ */
+void sg_scope_set_main(struct sg_scope *s, pid_t shim, pid_t main);
+
 /* Moves a process by pid into `job` or `keeper` (foreground shims can't do it themselves). */
 int sg_scope_move(struct sg_scope *s, pid_t pid, bool into_job);
 /* 1 if /proc/PID/cgroup names our `job` (or `keeper`) group in every hierarchy of the scope, 0 if
@@ -101,9 +109,9 @@ int sg_scope_frozen(const struct sg_scope *s);        /* 1, 0, -errno */
 int sg_scope_signal(struct sg_scope *s, int sig);
 int sg_scope_populated(const struct sg_scope *s); /* 1 while `job` holds a process (zombies don't
                                                      count), 0, -errno */
-void sg_scope_counters(const struct sg_scope *s, struct sg_counters *ret);
+void sg_scope_counters(struct sg_scope *s, struct sg_counters *ret);
 
 /* Walks scopes of this instance found at start: for each attempt name, whether its groups hold
- * processes. */
+ * processes now. Those that held none at start have been removed and are told as not populated. */
 typedef void (*sg_leftover_cb)(const char *attempt, bool populated, void *userdata);
 int sg_backend_leftovers(struct sg_backend *b, sg_leftover_cb cb, void *userdata);

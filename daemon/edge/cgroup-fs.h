@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/* Inside of the cgroupfs backend: base and class groups, a scope's groups, its limits. */
+
+#include "edge/cgroup-internal.h"
+
+/* cgroup-fs.c */
+bool sg_fs_usable(const struct sg_backend *b, enum sg_hier h);
+/* Where limits of that kind are held: SG_HIER_MAX if nowhere. */
+enum sg_hier sg_fs_hier_of(const struct sg_backend *b, enum sg_limit_kind kind);
+int sg_fs_class_get(struct sg_backend *b, const char *name, struct sg_class **ret);
+/* Makes the class's group in a hierarchy, and the base above it, unless they are there. */
+int sg_fs_class_make(struct sg_backend *b, struct sg_class *c, enum sg_hier h, char **why);
+/* The group a class has: its name, with '_' before what could be taken for one of our or the
+ * kernel's own names. -EINVAL for a name that can't be a group at all. */
+int sg_fs_class_name(char buf[SG_CLASS_NAME_MAX + 1], const char *name);
+/* v1: a group without CPUs and memory nodes takes no process. */
+int sg_fs_fill_cpuset(const char *parent, const char *group);
+
+/* cgroup-leftover.c */
+int sg_fs_collect(struct sg_backend *b); /* removes empty scopes, classes and bases of ours */
+int sg_fs_leftovers(struct sg_backend *b, sg_leftover_cb cb, void *userdata);
+
+/* cgroup-scope.c: the scope's group in a hierarchy, NULL if it has none */
+const char *sg_scope_dir(const struct sg_scope *s, enum sg_hier h);
+/* Makes the groups in one more hierarchy, moving what runs already. */
+int sg_scope_extend(struct sg_scope *s, enum sg_hier h, char **why);
+int sg_fs_scope_new(struct sg_scope *s, const struct sg_scope_request *req, char **ret_why);
+int sg_fs_scope_adopt(struct sg_scope *s, const struct sg_scope_request *req);
+int sg_fs_scope_remove(struct sg_scope *s);
+int sg_fs_scope_move(struct sg_scope *s, pid_t pid, bool into_job);
+int sg_fs_scope_holds(const struct sg_scope *s, pid_t pid, bool in_job);
+
+/* cgroup-limits.c */
+uint32_t sg_fs_limit_hiers(const struct sg_backend *b, const struct sg_limits *l);
+/* all: look at the kernel's values even where nothing differs from s->limits */
+int sg_fs_apply(struct sg_scope *s, const struct sg_limits *l, const struct sg_cpuset *cpus,
+                bool all, char **why);
+int sg_fs_scope_set_limits(struct sg_scope *s, const struct sg_limits *l,
+                           const struct sg_cpuset *cpus, char **ret_why);
+void sg_fs_apply_devices(struct sg_scope *s, const struct sg_scope_request *req, char **why);
+int sg_fs_class_weight(struct sg_backend *b, struct sg_class *c, uint64_t weight, char **why);
+
+/* cgroup-signal.c */
+int sg_fs_scope_freeze(struct sg_scope *s, bool frozen);
+int sg_fs_scope_frozen(const struct sg_scope *s);
+int sg_fs_scope_signal(struct sg_scope *s, int sig);
+int sg_fs_scope_populated(const struct sg_scope *s);

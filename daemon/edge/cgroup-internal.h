@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/*
+ * What the files behind cgroup.h share. `struct sg_backend` and `struct sg_scope` are owned by
+ * cgroup.c; cgroup-fs.c and cgroup-observe.c are the two implementations, the other files are parts
+ * of the first: layout (where are we), v2 (controllers of the unified tree), group (one directory),
+ * limits, signal.
+ */
+
+#include "edge/cgroup.h"
+#include <limits.h>
+
+struct sg_hierarchy {
+        bool usable;        /* groups can be made below `own` */
+        bool base_made;     /* `base` exists and is ready for class groups */
+        enum sg_hier here;  /* co-mounted controllers: the one that stands for the mount */
+        char *mount;        /* mount point */
+        char *own, *own_cg; /* our own group: its directory, and as /proc/PID/cgroup names it */
+        char *base;         /* own/schedgov-INSTANCE */
+};
+
+/* Controllers of the unified tree that we look at. */
+enum sg_controller {
+        SG_CONTROLLER_CPU,
+        SG_CONTROLLER_MEMORY,
+        SG_CONTROLLER_PIDS,
+        SG_CONTROLLER_CPUSET,
+        SG_CONTROLLER_IO,
+        _SG_CONTROLLER_MAX,
+};
+extern const char *const sg_controller_names[_SG_CONTROLLER_MAX];
+
+struct sg_class {
+        struct sg_list list;
+        char name[SG_CLASS_NAME_MAX + 1];
+        uint64_t weight; /* in force */
+        uint32_t made;   /* bits of enum sg_hier */
+};
+
+struct sg_leftover {
+        char attempt[SG_ATTEMPT_NAME_MAX];
+        char class[NAME_MAX + 1];
+};
+
+struct sg_backend {
+        const struct sg_backend_ops *ops;
+        char *instance, *describe;
+        uint32_t unenforced;
+        struct sg_hierarchy hier[SG_HIER_MAX];
+        uint32_t v2_controllers;    /* bits of enum sg_controller that class groups can use */
+        uint32_t v2_enabled;        /* those that we switched on in our own group */
+        bool v2_moved;              /* we sit in base/daemon because of that */
+        uint32_t default_hiers;     /* bits: where every scope has groups */
+        enum sg_hier list_hier;     /* where processes are listed and counted as there or not */
+        enum sg_hier freeze_hier;   /* SG_HIER_MAX: no freezer */
+        bool device_programs;       /* else devices of v1, if usable */
+        const char *io_weight_file; /* NULL: no block device here honours a weight */
+        struct sg_list classes;
+        struct sg_leftover *leftovers;
+        size_t n_leftovers;
+};
+
+/* A process that may be gone: the start time tells a recycled pid. */
+struct sg_process {
+        pid_t pid;
+        uint64_t start;
+};
+
+struct sg_scope {
+        struct sg_backend *backend;
+        struct sg_class *class;
+        char name[SG_ATTEMPT_NAME_MAX + 16];
+        struct sg_group_dir dirs[SG_HIER_MAX];
+        size_t n_dirs;
+        char *cg[SG_HIER_MAX]; /* parallel to dirs: as /proc/PID/cgroup names it */
+        struct sg_limits limits;
+        struct sg_cpuset cpus;
+        uint32_t unenforced;
+        /* observe only */
+        struct sg_process shim, main;
+        bool stopped;
+        uint64_t memory_peak;
+};
+
+struct sg_backend_ops {
+        const char *name;
+        int (*start)(struct sg_backend *b, char **ret_why);
+        void (*stop)(struct sg_backend *b);
+        int (*scope_new)(struct sg_scope *s, const struct sg_scope_request *req, char **ret_why);
+        int (*scope_adopt)(struct sg_scope *s, const struct sg_scope_request *req);
+        int (*scope_remove)(struct sg_scope *s);
+        int (*scope_move)(struct sg_scope *s, pid_t pid, bool into_job);
+        int (*scope_holds)(const struct sg_scope *s, pid_t pid, bool in_job);
+        int (*scope_set_limits)(struct sg_scope *s, const struct sg_limits *l,
+                                const struct sg_cpuset *cpus, char **ret_why);
+        int (*scope_freeze)(struct sg_scope *s, bool frozen);
+        int (*scope_frozen)(const struct sg_scope *s);
+        int (*scope_signal)(struct sg_scope *s, int sig);
+        int (*scope_populated)(const struct sg_scope *s);
+        void (*scope_counters)(struct sg_scope *s, struct sg_counters *ret);
+        int (*leftovers)(struct sg_backend *b, sg_leftover_cb cb, void *userdata);
+};
+extern const struct sg_backend_ops sg_cgroupfs_ops, sg_observe_ops;
+
+static inline uint32_t sg_bit(unsigned n)
+{
+        return UINT32_C(1) << n;
+}
+
+/* The reason is best effort: without memory there is none. A reason that is there already stays. */
+void sg_why(char **why, const char *format, ...) __attribute__((format(printf, 2, 3)));

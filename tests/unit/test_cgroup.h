@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/*
+ * What the tests of the cgroup backends share. They run on the real kernel, in groups below our own
+ * that the tear-down removes, also after a failure; every child dies with the test.
+ */
+
+#include "base/file.h"
+#include "base/time-util.h"
+#include "edge/cgroup-internal.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#define SCOPES_MAX 8
+#define PIDS_MAX 32
+#define WAIT_USEC (60 * SG_USEC_PER_SEC) /* a bound for a hung test, never a measure */
+
+struct fixture {
+        struct sg_backend *backend;
+        struct sg_scope *scopes[SCOPES_MAX];
+        size_t n_scopes;
+        pid_t pids[PIDS_MAX];
+        size_t n_pids;
+        char *why;
+};
+
+#define WAIT_FOR(condition)                                                                        \
+        do {                                                                                       \
+                uint64_t _end = sg_now_monotonic_usec() + WAIT_USEC;                               \
+                while (!(condition)) {                                                             \
+                        if (sg_now_monotonic_usec() > _end)                                        \
+                                fail_msg("waited in vain for " #condition);                        \
+                        (void)usleep(2000);                                                        \
+                }                                                                                  \
+        } while (0)
+
+static inline void fixture_backend(struct fixture *f, const char *wanted)
+{
+        char instance[32];
+        int r;
+
+        (void)snprintf(instance, sizeof(instance), "t%d", getpid());
+        free(f->why);
+        f->why = NULL;
+        r = sg_backend_new(&f->backend, wanted, instance, &f->why);
+        if (r < 0)
+                fail_msg("no backend: %s: %s", strerror(-r), f->why ? f->why : "?");
+}
+
+static inline int fixture_teardown(void **state)
+{
+        struct fixture *f = *state;
+        int r = 0;
+
+        for (size_t i = 0; i < f->n_scopes; i++)
+                (void)sg_scope_freeze(f->scopes[i], false);
+        for (size_t i = 0; i < f->n_scopes; i++)
+                (void)sg_scope_signal(f->scopes[i], SIGKILL);
+        for (size_t i = 0; i < f->n_pids; i++)
+                if (f->pids[i] > 0) {
+                        (void)kill(f->pids[i], SIGKILL);
+                        (void)waitpid(f->pids[i], NULL, 0);
+                }
+        for (size_t i = 0; i < f->n_scopes; i++) {
+                uint64_t end = sg_now_monotonic_usec() + WAIT_USEC;
+
+                while ((r = sg_scope_remove(f->scopes[i])) == -EBUSY &&
+                       sg_now_monotonic_usec() < end)
+                        (void)usleep(2000);
+                (void)sg_scope_free(f->scopes[i]);
+        }
+        while (waitpid(-1, NULL, WNOHANG) > 0)
+                ;
+        (void)sg_backend_free(f->backend);
+        free(f->why);
+        free(f);
+        return r;
+}
+
+static inline int fixture_setup_as(void **state, const char *wanted)
+{
+        struct fixture *f = calloc(1, sizeof(*f));
+
+        *state = f;
+        /* Orphans of a job come back to us, as they do to the shim. */
+        (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
+        fixture_backend(f, wanted);
+        return 0;
+}
+
+static inline struct sg_limits limits(void)
+{
+        return (struct sg_limits){.cpu_weight = 100,
+                                  .cpu_quota_pm = SG_UNLIMITED,
+                                  .memory_high = SG_UNLIMITED,
+                                  .memory_max = SG_UNLIMITED,
+                                  .tasks_max = SG_UNLIMITED,
+                                  .io_weight = 100,
+                                  .time_limit_usec = SG_UNLIMITED};
+}
+
+static const struct sg_job_key key_of[] = {
+        {"host-a", 1, 1},
+        {"host-a", 2, 1},
+        {"host-a", 3, 2},
+        {"host-a", 4, 1},
+};
+
+static inline struct sg_scope_request request(const struct sg_limits *l, size_t n)
+{
+        return (struct sg_scope_request){
+                .key = &key_of[n], .class = "train", .class_weight = 100, .limits = *l};
+}
+
+static inline struct sg_scope *scope_with(struct fixture *f, const struct sg_scope_request *req)
+{
+        struct sg_scope *s = NULL;
+        int r;
+
+        free(f->why);
+        f->why = NULL;
+        r = sg_scope_new(&s, f->backend, req, &f->why);
+        if (r < 0)
+                fail_msg("no scope: %s: %s", strerror(-r), f->why ? f->why : "?");
+        f->scopes[f->n_scopes++] = s;
+        return s;
+}
+
+static inline struct sg_scope *scope(struct fixture *f, const struct sg_limits *l, size_t n)
+{
+        struct sg_scope_request req = request(l, n);
+
+        return scope_with(f, &req);
+}
+
+/* A child that is in the scope before fn runs; fn's value is its exit status. */
+static inline pid_t spawn(struct fixture *f, struct sg_scope *s, bool in_job, int (*fn)(void *),
+                          void *arg)
+{
+        int gate[2];
+        char c;
+        pid_t pid;
+
+        assert_int_equal(pipe2(gate, O_CLOEXEC), 0);
+        pid = fork();
+        assert_true(pid >= 0);
+        if (pid == 0) {
+                (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+                (void)close(gate[1]);
+                if (read(gate[0], &c, 1) != 1)
+                        _exit(99);
+                _exit(fn(arg));
+        }
+        f->pids[f->n_pids++] = pid;
+        (void)close(gate[0]);
+        assert_int_equal(sg_scope_move(s, pid, in_job), 0);
+        assert_int_equal(sg_scope_holds(s, pid, in_job), 1);
+        assert_int_equal(write(gate[1], "g", 1), 1);
+        (void)close(gate[1]);
+        return pid;
+}
+
+/* Waits for it and forgets it. */
+static inline int reap(struct fixture *f, pid_t pid)
+{
+        int status = 0;
+
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+        for (size_t i = 0; i < f->n_pids; i++)
+                if (f->pids[i] == pid)
+                        f->pids[i] = 0;
+        return status;
+}
+
+static inline int spin(void *arg)
+{
+        volatile unsigned long n = 0;
+        cpu_set_t set;
+
+        CPU_ZERO(&set);
+        CPU_SET(0, &set);
+        if (arg)
+                (void)sched_setaffinity(0, sizeof(set), &set);
+        for (;;)
+                n++;
+        return 0;
+}
+
+static inline int idle(void *arg)
+{
+        (void)arg;
+        for (;;)
+                (void)pause();
+        return 0;
+}
+
+/* Forks without an end; the parents leave. */
+static inline int fork_bomb(void *arg)
+{
+        (void)arg;
+        for (;;)
+                if (fork() == 0 && fork() > 0)
+                        _exit(0);
+        return 0;
+}
+
+static inline struct sg_counters counters(struct sg_scope *s)
+{
+        struct sg_counters c;
+
+        sg_scope_counters(s, &c);
+        return c;
+}
