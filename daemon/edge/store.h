@@ -22,7 +22,12 @@
 
 struct sg_store;
 
-/* result: 0, or a negative errno. `job` is borrowed for the call; NULL where a call gives none. */
+/*
+ * result: 0, or a negative errno. `job` is borrowed for the call; NULL where a call gives none.
+ * Every callback may be NULL; else it runs exactly once, in the order of the requests, from the
+ * event loop, sg_store_flush() or sg_store_close() (only -ENOMEM is told from within the request).
+ * Callbacks may make requests, but neither flush nor close.
+ */
 typedef void (*sg_store_cb)(int result, const struct sg_job *job, void *userdata);
 
 /*
@@ -33,11 +38,16 @@ typedef void (*sg_store_cb)(int result, const struct sg_job *job, void *userdata
  */
 int sg_store_open(struct sg_store **ret, const char *state_dir, char **ret_why);
 int sg_store_attach(struct sg_store *s, sd_event *event);
-/* Sends what is queued, waits for the writer to commit and exit. NULL is fine. Returns NULL. */
+/* Sends what is queued and waits for its replies. The store's error, or 0. */
+int sg_store_flush(struct sg_store *s);
+/* Flushes, waits for the writer to exit. NULL is fine. Returns NULL. */
 struct sg_store *sg_store_close(struct sg_store *s);
+SG_DEFINE_CLEANUP(struct sg_store *, sg_store_close)
 const char *sg_store_error(struct sg_store *s); /* NULL while all is well */
 pid_t sg_store_pid(struct sg_store *s);
-const char *sg_store_dir(struct sg_store *s);
+const char *sg_store_dir(struct sg_store *s); /* absolute */
+/* Bytes of the requests that aren't answered yet: refuse new work beyond some MB. */
+size_t sg_store_backlog(struct sg_store *s);
 
 /* Synchronous, before the event loop runs: every job that isn't in a final state, in order of n;
  * and the largest n used by `origin`. */
@@ -60,14 +70,17 @@ void sg_store_submit(struct sg_store *s, const struct sg_job *template, uint64_t
 void sg_store_update(struct sg_store *s, const struct sg_job *job, sg_store_cb cb, void *userdata);
 
 /* COMMITs the row (state starting, attempt, boot id), then makes the attempt's directory: spec (the
- * stored submitted part + `launch`), lock, exit.tmp preallocated. */
+ * stored submitted part with this job's output and error, + `launch`), lock, exit.tmp preallocated.
+ * When the directory can't be made (-ENOSPC, -EEXIST, …) the row stays; inspect says NO_DIR. */
 void sg_store_start(struct sg_store *s, const struct sg_job *job, const void *launch,
                     size_t launch_size, sg_store_cb cb, void *userdata);
 
 /*
  * What the attempt's directory says, for recovery and after the shim has gone. Idempotent; changes
- * nothing but, with `publish_void`, the fate (link(), first come first served).
+ * nothing but, with `publish`, the fate (link(), first come first served); what is told then is
+ * durable.
  */
+enum sg_publish { SG_PUBLISH_NONE, SG_PUBLISH_VOID, SG_PUBLISH_RUN };
 enum sg_fate { SG_ATTEMPT_NO_FATE, SG_ATTEMPT_RUN, SG_ATTEMPT_VOID, SG_ATTEMPT_NO_DIR };
 struct sg_attempt_info {
         enum sg_fate fate;
@@ -76,12 +89,18 @@ struct sg_attempt_info {
         pid_t shim;          /* holder of the lock, 0 = none */
 };
 typedef void (*sg_attempt_cb)(int result, const struct sg_attempt_info *info, void *userdata);
-void sg_store_inspect(struct sg_store *s, const struct sg_job_key *key, bool publish_void,
+void sg_store_inspect(struct sg_store *s, const struct sg_job_key *key, enum sg_publish publish,
                       sg_attempt_cb cb, void *userdata);
 
-/* COMMITs the row and, if it is final, erases the spec (kept while other array tasks need it) and
- * prunes history; after the COMMIT removes the attempt's directory. */
+/* The end of attempt key.attempt (0 = it never had one). COMMITs the row and, if it is final,
+ * erases the spec (kept while other array tasks need it) and prunes history; else (to be run again)
+ * keeps the figures of this attempt. After the COMMIT removes the attempt's directory. */
 void sg_store_finish(struct sg_store *s, const struct sg_job *job, sg_store_cb cb, void *userdata);
+
+/* The submitted spec of a job; -ENODATA once it has ended. */
+typedef void (*sg_store_spec_cb)(int result, const void *spec, size_t size, void *userdata);
+void sg_store_read_spec(struct sg_store *s, const struct sg_job_key *key, sg_store_spec_cb cb,
+                        void *userdata);
 
 /* Queries: `each` per job, in the order asked for, then `done` once. */
 struct sg_store_query {

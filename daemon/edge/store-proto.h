@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/*
+ * What the daemon and the store's writer say to each other over their socketpair: frames of a u32
+ * length and one record, whose first field is the kind. Both ends are the same program image, so
+ * there is nothing to negotiate; lengths are checked nevertheless. Requests are answered in order,
+ * each with any number of ROW or EVENT frames and one DONE; STATUS comes in between, unasked.
+ */
+
+#include "base/record.h"
+#include "proto/names.h"
+#include <stdint.h>
+
+enum sg_store_kind {
+        /* requests: those that change the database come first and share COMMITs */
+        SG_STORE_SUBMIT = 1,
+        SG_STORE_UPDATE,
+        SG_STORE_START,
+        SG_STORE_FINISH,
+        SG_STORE_INSPECT,
+        SG_STORE_LOAD,
+        SG_STORE_LIST,
+        SG_STORE_EVENTS,
+        SG_STORE_SPEC,
+        SG_STORE_RETENTION,
+        SG_STORE_CLOSE, /* the last one: an orderly end */
+        /* replies */
+        SG_STORE_ROW,
+        SG_STORE_EVENT,
+        SG_STORE_DONE,
+        SG_STORE_STATUS, /* the writer's health has changed: RESULT, TEXT */
+};
+
+enum sg_store_tag {
+        SG_STORE_TAG_KIND = 1, /* u64 */
+        SG_STORE_TAG_RESULT,   /* i64 */
+        SG_STORE_TAG_JOB,      /* a job record */
+        SG_STORE_TAG_BYTES,    /* spec, launch part, or exit record */
+        SG_STORE_TAG_TEXT,
+        SG_STORE_TAG_COUNT, /* u64 from here on, if not said otherwise */
+        SG_STORE_TAG_TOKEN, /* str */
+        SG_STORE_TAG_PUBLISH,
+        SG_STORE_TAG_FATE,
+        SG_STORE_TAG_SHIM,
+        SG_STORE_TAG_ORIGIN, /* str */
+        SG_STORE_TAG_N,
+        SG_STORE_TAG_ATTEMPT,
+        SG_STORE_TAG_UID,
+        SG_STORE_TAG_FINISHED,
+        SG_STORE_TAG_STATE,  /* str */
+        SG_STORE_TAG_NAME,   /* str */
+        SG_STORE_TAG_CLASS,  /* str */
+        SG_STORE_TAG_REASON, /* str */
+        SG_STORE_TAG_SINCE,
+        SG_STORE_TAG_UNTIL,
+        SG_STORE_TAG_BEFORE,
+        SG_STORE_TAG_LIMIT,
+        SG_STORE_TAG_SEQ,
+        SG_STORE_TAG_TIME,
+        _SG_STORE_TAG_MAX,
+};
+
+/* The largest frame: a whole spec, and what goes with it. */
+#define SG_STORE_FRAME_MAX (SG_SPEC_MAX + 1024U * 1024)
+
+/* A parsed frame: the fields by tag, borrowed from the buffer; data NULL = absent. */
+struct sg_store_message {
+        uint64_t kind;
+        struct sg_field fields[_SG_STORE_TAG_MAX];
+};
+
+/* Starts a frame in `out`; returns the mark that sg_store_frame_close() wants. */
+size_t sg_store_frame_open(struct sg_record *out, enum sg_store_kind kind);
+/* On failure (-ENOMEM, -E2BIG) the frame is taken out again and `out` is as it was before. */
+int sg_store_frame_close(struct sg_record *out, size_t mark);
+
+/* The first frame in data: 1 = *ret_size bytes with their length, 0 = more is needed, -EBADMSG. */
+int sg_store_frame_next(const void *data, size_t size, size_t *ret_size);
+/* Of one frame, with its length. -EBADMSG. */
+int sg_store_message_parse(struct sg_store_message *ret, const void *frame, size_t size);
+
+uint64_t sg_store_message_u64(const struct sg_store_message *m, enum sg_store_tag tag);
+int64_t sg_store_message_i64(const struct sg_store_message *m, enum sg_store_tag tag);
+/* A heap copy, NULL if absent; -EBADMSG, -ENOMEM. */
+int sg_store_message_str(const struct sg_store_message *m, enum sg_store_tag tag, char **ret);
+
+/* A receive buffer: bytes arrive at its end, frames are taken from its head. */
+struct sg_store_inbox {
+        struct sg_record bytes;
+        size_t taken;
+};
+
+void sg_store_inbox_deinit(struct sg_store_inbox *in);
+/* One recv(2). Bytes received, 0 = the other end is closed, -EAGAIN, another negative errno. */
+ssize_t sg_store_inbox_receive(struct sg_store_inbox *in, int fd, int flags);
+/* 1 = *ret_frame and *ret_size, valid until the next receive; 0 = no whole frame is there;
+ * -EBADMSG. */
+int sg_store_inbox_take(struct sg_store_inbox *in, const uint8_t **ret_frame, size_t *ret_size);
