@@ -140,7 +140,7 @@ void sg_table_print_heading(const struct sg_table *t, FILE *f)
                 char heading[32];
                 size_t k = 0;
 
-                for (; name[k] && k < sizeof(heading) - 1; k++)
+                for (; k < sizeof(heading) - 1 && name[k]; k++)
                         heading[k] = (char)toupper((unsigned char)name[k]);
                 heading[k] = '\0';
                 sg_table_print_cell(t, i, heading, "", "", f);

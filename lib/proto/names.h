@@ -13,8 +13,8 @@
 #define SG_BUS_ERROR(name) "org.schedgov1.Error." name
 #define SG_ERROR_NO_SUCH_JOB SG_BUS_ERROR("NoSuchJob")
 #define SG_ERROR_NOT_YOURS SG_BUS_ERROR("NotYours")
-#define SG_ERROR_INVALID SG_BUS_ERROR("Invalid") /* the request is wrong; the message says where   \
-                                                  */
+/* The request is wrong; the message says where. */
+#define SG_ERROR_INVALID SG_BUS_ERROR("Invalid")
 #define SG_ERROR_WRONG_STATE SG_BUS_ERROR("WrongState") /* not possible for a job in this state */
 #define SG_ERROR_BUSY SG_BUS_ERROR("TryLater") /* full, or --no-wait and no room: exit 75 */
 #define SG_ERROR_STORE SG_BUS_ERROR("Store")   /* the state directory can't be written */
