@@ -63,6 +63,7 @@ const struct sg_job_field sg_job_fields[] = {
         FIELD(41, "oom_kills", U64, oom_kills),
         FIELD(42, "io_read_bytes", U64, io_read_bytes),
         FIELD(43, "io_write_bytes", U64, io_write_bytes),
+        FIELD(44, "command", STR, command),
 };
 
 const size_t sg_job_n_fields = SG_ELEMENTSOF(sg_job_fields);

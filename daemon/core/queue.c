@@ -168,40 +168,6 @@ static void lane_release(struct sg_lane *lane)
         free(lane);
 }
 
-int sg_queue_configure(struct sg_queue *q, const struct sg_settings *settings)
-{
-        q->jobs_per_cpu = settings->jobs_per_cpu;
-        q->max_jobs = settings->max_jobs;
-        q->memory_reserve_pm = settings->memory_reserve_pm;
-        for (size_t i = 0; i < settings->n_classes; i++) {
-                const struct sg_class *from = &settings->classes[i];
-                struct class *c = class_get(q, from->name);
-
-                if (!c)
-                        return -ENOMEM;
-                c->max_jobs = from->max_jobs;
-                c->max_jobs_per_user = from->max_jobs_per_user;
-                if (c->order != from->order) {
-                        struct sg_lane *lane;
-
-                        c->order = from->order;
-                        sg_list_foreach (lane, &q->lanes, link) {
-                                struct sg_list old;
-                                struct sg_queue_entry *e, *next;
-
-                                if (lane->class != c || sg_list_empty(&lane->waiting))
-                                        continue;
-                                old = lane->waiting;
-                                old.next->prev = old.prev->next = &old;
-                                sg_list_init(&lane->waiting);
-                                sg_list_foreach_safe (e, next, &old, link)
-                                        sg_queue_reorder(q, e);
-                        }
-                }
-        }
-        return 0;
-}
-
 /* --- entries
  * ---------------------------------------------------------------------------------------- */
 
@@ -279,13 +245,64 @@ void sg_queue_remove(struct sg_queue *q, struct sg_queue_entry *e)
         lane_release(lane);
 }
 
-void sg_queue_reorder(struct sg_queue *q, struct sg_queue_entry *e)
+static void reorder(struct sg_queue_entry *e)
 {
-        (void)q;
-        if (!e->lane || e->running)
-                return;
         sg_list_remove(&e->link);
         lane_insert(e->lane, e);
+}
+
+void sg_queue_change(struct sg_queue *q, struct sg_queue_entry *e, int64_t priority,
+                     uint64_t memory)
+{
+        if (e->running && e->memory != SG_UNLIMITED)
+                q->declared -= e->memory;
+        e->priority = priority;
+        e->memory = memory;
+        if (e->running && e->memory != SG_UNLIMITED)
+                q->declared += e->memory;
+        if (e->lane && !e->running)
+                reorder(e);
+}
+
+/* As configured now: takes the waiting entries of every lane of the class out and puts each where
+ * it belongs. */
+static void class_set_order(struct sg_queue *q, struct class *c, enum sg_order order)
+{
+        struct sg_lane *lane;
+
+        if (c->order == order)
+                return;
+        c->order = order;
+        sg_list_foreach (lane, &q->lanes, link) {
+                struct sg_list old;
+                struct sg_queue_entry *e, *next;
+
+                if (lane->class != c || sg_list_empty(&lane->waiting))
+                        continue;
+                old = lane->waiting;
+                old.next->prev = old.prev->next = &old;
+                sg_list_init(&lane->waiting);
+                sg_list_foreach_safe (e, next, &old, link)
+                        reorder(e);
+        }
+}
+
+int sg_queue_configure(struct sg_queue *q, const struct sg_settings *settings)
+{
+        q->jobs_per_cpu = settings->jobs_per_cpu;
+        q->max_jobs = settings->max_jobs;
+        q->memory_reserve_pm = settings->memory_reserve_pm;
+        for (size_t i = 0; i < settings->n_classes; i++) {
+                const struct sg_class *from = &settings->classes[i];
+                struct class *c = class_get(q, from->name);
+
+                if (!c)
+                        return -ENOMEM;
+                c->max_jobs = from->max_jobs;
+                c->max_jobs_per_user = from->max_jobs_per_user;
+                class_set_order(q, c, from->order);
+        }
+        return 0;
 }
 
 /* --- decisions

@@ -71,8 +71,9 @@ int sg_queue_add(struct sg_queue *q, struct sg_queue_entry *e, const char *class
                  bool running);
 /* Whether it waits or runs; an entry that was never added is fine. */
 void sg_queue_remove(struct sg_queue *q, struct sg_queue_entry *e);
-/* Puts a waiting entry where its (changed) priority belongs. */
-void sg_queue_reorder(struct sg_queue *q, struct sg_queue_entry *e);
+/* A job's priority or declared memory has changed: its place and the accounts follow. */
+void sg_queue_change(struct sg_queue *q, struct sg_queue_entry *e, int64_t priority,
+                     uint64_t memory);
 
 /* The entry to start now, marked as running; NULL if none can. *ret_retry_usec: when to look again
  * though nothing has happened (memory is short), 0 = not needed. */

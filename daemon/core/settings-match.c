@@ -56,6 +56,12 @@ static bool command_fits(char *const *patterns, const char *command)
         return any_fits(patterns, buf) || (name != buf && any_fits(patterns, name));
 }
 
+bool sg_class_admits(const struct sg_class *c, const char *user, char *const *groups)
+{
+        return (!c->match_user || any_fits(c->match_user, user)) &&
+               (!c->match_group || group_fits(c->match_group, groups));
+}
+
 const struct sg_class *sg_settings_match(const struct sg_settings *s, const char *user,
                                          char *const *groups, const char *command)
 {
@@ -64,8 +70,7 @@ const struct sg_class *sg_settings_match(const struct sg_settings *s, const char
 
                 if (!c->match_user && !c->match_group && !c->match_command)
                         continue;
-                if ((!c->match_user || any_fits(c->match_user, user)) &&
-                    (!c->match_group || group_fits(c->match_group, groups)) &&
+                if (sg_class_admits(c, user, groups) &&
                     (!c->match_command || command_fits(c->match_command, command)))
                         return c;
         }

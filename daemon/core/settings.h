@@ -90,6 +90,8 @@ const struct sg_class *sg_settings_class(const struct sg_settings *s,
  * its first KiB is looked at. */
 const struct sg_class *sg_settings_match(const struct sg_settings *s, const char *user,
                                          char *const *groups, const char *command);
+/* Whether this user may ask for the class by name: its User= and Group= fit, where it has them. */
+bool sg_class_admits(const struct sg_class *c, const char *user, char *const *groups);
 
 /* The table: every key that is understood, in the order of the documentation. */
 struct sg_settings_key {

@@ -253,6 +253,14 @@ static int describe(struct sg_backend *b, const char *note)
         return fclose(f) == 0 ? 0 : -ENOMEM;
 }
 
+static void explain_unusable(const struct sg_backend *b, char **why)
+{
+        for (enum sg_hier h = 0; h < SG_HIER_MAX; h++)
+                if (b->hier[h].own && access(b->hier[h].own, W_OK | X_OK) < 0)
+                        (void)sg_group_explain(why, -errno, b->hier[h].base, NULL, NULL);
+        sg_why(why, "no cgroup hierarchy shows our own group");
+}
+
 /* Trying is the only proof: a delegated or namespaced tree may refuse for many reasons. */
 static int make_bases(struct sg_backend *b, char **note, char **why)
 {
@@ -284,7 +292,7 @@ static int make_bases(struct sg_backend *b, char **note, char **why)
 
 static int fs_start(struct sg_backend *b, char **ret_why)
 {
-        _cleanup_free_ char *note = NULL, *why = NULL;
+        _cleanup_free_ char *note = NULL;
         int r;
 
         r = sg_layout_discover(b->hier, b->instance);
@@ -293,10 +301,9 @@ static int fs_start(struct sg_backend *b, char **ret_why)
         r = sg_fs_collect(b);
         if (r < 0)
                 return r;
-        r = make_bases(b, &note, &why);
+        r = make_bases(b, &note, ret_why);
         if (r < 0) {
-                sg_why(ret_why, "%s",
-                       why ? why : "no cgroup hierarchy is writable below our own group");
+                explain_unusable(b, ret_why);
                 return r;
         }
         choose_hierarchies(b);

@@ -362,13 +362,12 @@ static void remove_foreign_base(const struct sg_backend *b, const struct sg_grou
 
 int sg_fs_scope_remove(struct sg_scope *s)
 {
-        int r;
+        int r = 0;
 
         /* Looked at first, so that a living scope doesn't lose half of its groups. */
         for (size_t i = 0; i < s->n_dirs; i++) {
-                if (s->dirs[i].hier != s->backend->list_hier || access(s->dirs[i].path, F_OK) < 0)
-                        continue;
-                r = sg_group_populated(s->dirs[i].path);
+                if (s->dirs[i].hier == s->backend->list_hier || s->n_dirs == 1)
+                        r = sg_group_populated(s->dirs[i].path);
                 if (r != 0)
                         return r < 0 ? r : -EBUSY;
         }

@@ -26,6 +26,14 @@ static int job_in(const struct sg_scope *s, enum sg_hier h, char path[PATH_MAX])
         return dir ? sg_group_join(path, dir, "job") : -EOPNOTSUPP;
 }
 
+/* Where processes are listed. An adopted scope may lack the usual hierarchy. */
+static int listed_job(const struct sg_scope *s, char path[PATH_MAX])
+{
+        int r = job_in(s, s->backend->list_hier, path);
+
+        return r == -EOPNOTSUPP ? sg_group_join(path, s->dirs[0].path, "job") : r;
+}
+
 int sg_fs_scope_freeze(struct sg_scope *s, bool frozen)
 {
         enum sg_hier h = s->backend->freeze_hier;
@@ -63,7 +71,7 @@ int sg_fs_scope_populated(const struct sg_scope *s)
         char job[PATH_MAX];
         int r;
 
-        r = job_in(s, s->backend->list_hier, job);
+        r = listed_job(s, job);
         return r < 0 ? r : sg_group_populated(job);
 }
 
@@ -140,7 +148,7 @@ int sg_fs_scope_signal(struct sg_scope *s, int sig)
         char job[PATH_MAX];
         int r;
 
-        r = job_in(s, s->backend->list_hier, job);
+        r = listed_job(s, job);
         if (r < 0)
                 return r;
         r = sg_group_populated(job);

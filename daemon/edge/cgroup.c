@@ -40,39 +40,58 @@ static int start(struct sg_backend *b, const struct sg_backend_ops *ops, char **
         return r;
 }
 
-int sg_backend_new(struct sg_backend **ret, const char *wanted, const char *instance,
-                   char **ret_why)
+static int choose(struct sg_backend *b, const char *wanted, char **why)
 {
-        struct sg_backend *b;
         int r = -EINVAL;
 
+        if (!wanted || strcmp(wanted, "cgroupfs") == 0)
+                r = start(b, &sg_cgroupfs_ops, why);
+        else if (strcmp(wanted, "observe") == 0)
+                return start(b, &sg_observe_ops, why);
+        else
+                sg_why(why, "no backend '%s': use cgroupfs or observe", wanted);
+        if (r < 0 && r != -ENOMEM && !wanted)
+                r = start(b, &sg_observe_ops, why);
+        return r;
+}
+
+static int backend_new(struct sg_backend **ret, const char *wanted, const char *instance,
+                       char **why)
+{
+        struct sg_backend *b;
+        int r;
+
         if (!instance_valid(instance)) {
-                sg_why(ret_why, "instance '%s' is not a word of at most %d of a-z and 0-9",
-                       instance, INSTANCE_MAX);
-                return r;
+                sg_why(why, "instance '%s' is not a word of at most %d of a-z and 0-9", instance,
+                       INSTANCE_MAX);
+                return -EINVAL;
         }
         b = calloc(1, sizeof(*b));
         if (!b)
                 return -ENOMEM;
         sg_list_init(&b->classes);
         b->instance = strdup(instance);
-        if (!b->instance) {
-                free(b);
-                return -ENOMEM;
-        }
-        if (!wanted || strcmp(wanted, "cgroupfs") == 0)
-                r = start(b, &sg_cgroupfs_ops, ret_why);
-        else if (strcmp(wanted, "observe") != 0)
-                sg_why(ret_why, "no backend '%s': use cgroupfs or observe", wanted);
-        if (r < 0 && r != -ENOMEM && (!wanted || strcmp(wanted, "observe") == 0))
-                r = start(b, &sg_observe_ops, ret_why);
+        r = b->instance ? choose(b, wanted, why) : -ENOMEM;
         if (r < 0) {
-                b->ops = NULL;
+                b->ops = NULL; /* stopped already */
                 (void)sg_backend_free(b);
                 return r;
         }
         *ret = b;
         return 0;
+}
+
+int sg_backend_new(struct sg_backend **ret, const char *wanted, const char *instance,
+                   char **ret_why)
+{
+        /* The description of `observe` says why, also where the caller doesn't ask. */
+        _cleanup_free_ char *why = NULL;
+        int r;
+
+        r = backend_new(ret, wanted, instance, &why);
+        if (ret_why)
+                *ret_why = TAKE_PTR(why);
+        return r;
 }
 
 struct sg_backend *sg_backend_free(struct sg_backend *b)

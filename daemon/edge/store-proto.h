@@ -50,6 +50,7 @@ enum sg_store_tag {
         SG_STORE_TAG_STATE,  /* str */
         SG_STORE_TAG_NAME,   /* str */
         SG_STORE_TAG_CLASS,  /* str */
+        SG_STORE_TAG_USER,   /* str */
         SG_STORE_TAG_REASON, /* str */
         SG_STORE_TAG_SINCE,
         SG_STORE_TAG_UNTIL,

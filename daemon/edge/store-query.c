@@ -52,6 +52,7 @@ static int bind_query(sqlite3_stmt *stmt, const struct sg_store_query *q)
         (void)sqlite3_bind_int64(stmt, 6, at_most(q->since_usec));
         (void)sqlite3_bind_int64(stmt, 7, q->until_usec ? at_most(q->until_usec) : INT64_MAX);
         (void)sqlite3_bind_int64(stmt, 8, at_most(q->limit));
+        sg_sql_bind_text(stmt, 9, q->user);
         return 0;
 }
 

@@ -139,6 +139,7 @@ void sg_store_list(struct sg_store *s, const struct sg_store_query *query, sg_st
         sg_record_put_str(out, SG_STORE_TAG_STATE, query->state);
         sg_record_put_str(out, SG_STORE_TAG_NAME, query->name);
         sg_record_put_str(out, SG_STORE_TAG_CLASS, query->class);
+        sg_record_put_str(out, SG_STORE_TAG_USER, query->user);
         sg_record_put_u64(out, SG_STORE_TAG_SINCE, query->since_usec);
         sg_record_put_u64(out, SG_STORE_TAG_UNTIL, query->until_usec);
         sg_record_put_u64(out, SG_STORE_TAG_BEFORE, query->before);

@@ -38,7 +38,7 @@ const char *const sg_sql_migrations[] = {
         " memory_max INTEGER NOT NULL, tasks_max INTEGER NOT NULL, io_weight INTEGER NOT NULL,"
         " time_limit_usec INTEGER NOT NULL, cpu_usec INTEGER NOT NULL,"
         " memory_peak_bytes INTEGER NOT NULL, oom_kills INTEGER NOT NULL,"
-        " io_read_bytes INTEGER NOT NULL, io_write_bytes INTEGER NOT NULL,"
+        " io_read_bytes INTEGER NOT NULL, io_write_bytes INTEGER NOT NULL, command TEXT,"
         " spec INTEGER, token TEXT);"
         "CREATE UNIQUE INDEX jobs_key ON jobs (n, origin);"
         "CREATE INDEX jobs_live ON jobs (n) WHERE " LIVE ";"
@@ -64,7 +64,8 @@ const unsigned sg_sql_n_migrations = SG_ELEMENTSOF(sg_sql_migrations);
 /* In the texts, "@" stands for the list of all of a job's columns. */
 #define QUERY                                                                                      \
         " AND (?2 = -1 OR uid = ?2) AND (?3 < 0 OR state = ?3) AND (?4 IS NULL OR name = ?4)"      \
-        " AND (?5 IS NULL OR class = ?5) AND submitted_usec BETWEEN ?6 AND ?7"                     \
+        " AND (?5 IS NULL OR class = ?5) AND (?9 IS NULL OR user = ?9)"                            \
+        " AND submitted_usec BETWEEN ?6 AND ?7"                                                    \
         " ORDER BY n DESC LIMIT ?8"
 #define EVENT "SELECT seq, time_usec, origin, n, attempt, uid, state, reason FROM events"
 #define EVENT_FILTER "(?2 = -1 OR uid = ?2) AND (?3 = 0 OR n = ?3)"
@@ -105,7 +106,7 @@ static const char *const texts[_SG_SQL_MAX] = {
         [SG_SQL_ATTEMPTS_DELETE] = "DELETE FROM attempts WHERE origin = ?1 AND n = ?2",
         [SG_SQL_EVENT_INSERT] =
                 "INSERT INTO events (time_usec, origin, n, attempt, uid, state, reason)"
-                " VALUES (?44, ?1, ?2, ?3, ?4, ?9, ?18)",
+                " VALUES (?45, ?1, ?2, ?3, ?4, ?9, ?18)",
         [SG_SQL_EVENTS_LATEST] = "SELECT * FROM (" EVENT " WHERE seq > ?1 AND " EVENT_FILTER
                                  " ORDER BY seq DESC LIMIT ?4) ORDER BY seq",
         [SG_SQL_EVENTS_AFTER] = EVENT " WHERE seq > ?1 AND " EVENT_FILTER " ORDER BY seq LIMIT ?4",

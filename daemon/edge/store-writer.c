@@ -49,7 +49,8 @@ static int load(struct sg_writer *w, const struct sg_store_message *m)
 
 static int list(struct sg_writer *w, const struct sg_store_message *m)
 {
-        _cleanup_free_ char *origin = NULL, *state = NULL, *name = NULL, *class = NULL;
+        _cleanup_free_ char *origin = NULL, *state = NULL, *name = NULL, *class = NULL,
+                            *user = NULL;
         struct sg_store_query q = {
                 .n = sg_store_message_u64(m, SG_STORE_TAG_N),
                 .uid = sg_store_message_u64(m, SG_STORE_TAG_UID),
@@ -68,10 +69,13 @@ static int list(struct sg_writer *w, const struct sg_store_message *m)
                 r = sg_store_message_str(m, SG_STORE_TAG_NAME, &name);
         if (r >= 0)
                 r = sg_store_message_str(m, SG_STORE_TAG_CLASS, &class);
+        if (r >= 0)
+                r = sg_store_message_str(m, SG_STORE_TAG_USER, &user);
         q.origin = origin;
         q.state = state;
         q.name = name;
         q.class = class;
+        q.user = user;
         if (r >= 0)
                 r = sg_db_list(&w->db, &q, sg_writer_reply_row, w);
         return sg_writer_reply_done(w, r);

@@ -108,8 +108,8 @@ struct sg_store_query {
         const char *origin; /* with n */
         uint64_t uid;       /* only this user's, SG_UNLIMITED = all */
         bool finished_only;
-        const char *state, *name, *class; /* NULL = any */
-        uint64_t since_usec, until_usec;  /* submitted; 0 = any */
+        const char *user, *state, *name, *class; /* NULL = any */
+        uint64_t since_usec, until_usec;         /* submitted; 0 = any */
         uint64_t before; /* page cursor: only jobs with n < before; 0 = from the newest */
         uint64_t limit;  /* at most this many */
 };

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* org.schedgov1.Job: what may be asked of a live job, by its owner or an administrator. */
+#include "api.h"
+#include "edge/log.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+
+/* --- finding it
+ * ------------------------------------------------------------------------------------------------------
+ */
+
+int sg_api_find_job(sd_bus *bus, const char *path, const char *interface, void *userdata,
+                    void **ret_found, sd_bus_error *error)
+{
+        struct sg_manager *m = userdata;
+        _cleanup_free_ char *id = NULL;
+        struct sg_job_key key;
+        struct sg_live *l;
+        int r;
+
+        (void)bus;
+        (void)interface;
+        r = sd_bus_path_decode(path, SG_BUS_JOB_PREFIX, &id);
+        if (r <= 0)
+                return r;
+        if (sg_job_id_parse(id, m->node.name, &key) < 0)
+                return sd_bus_error_setf(error, SG_ERROR_INVALID, "'%s' is no job id", id);
+        l = strcmp(key.origin, m->node.name) == 0 ? sg_manager_find(m, key.n) : NULL;
+        if (!l || !l->stored || l->dropping) {
+                const char *why = key.n > 0 && key.n <= m->last_n && !l ? "has ended" : NULL;
+
+                if (l && l->dropping && !l->requeueing)
+                        why = "has ended";
+                if (why || !l || !l->stored)
+                        return sd_bus_error_setf(
+                                error, why ? SG_ERROR_WRONG_STATE : SG_ERROR_NO_SUCH_JOB,
+                                why ? "job %s has ended" : "there is no job %s", id);
+        }
+        *ret_found = l;
+        return 1;
+}
+
+int sg_api_list_job_paths(sd_bus *bus, const char *prefix, void *userdata, char ***ret_nodes,
+                          sd_bus_error *error)
+{
+        struct sg_manager *m = userdata;
+        struct sg_live *l;
+        char **nodes, id[SG_JOB_ID_MAX];
+        size_t n = 0;
+
+        (void)bus;
+        (void)prefix;
+        (void)error;
+        nodes = calloc(m->n_jobs + 1, sizeof(*nodes));
+        if (!nodes)
+                return -ENOMEM;
+        sg_list_foreach (l, &m->jobs, link) {
+                if (!l->stored || l->dropping)
+                        continue;
+                sg_job_id_format(id, &l->job.key, m->node.name);
+                if (sd_bus_path_encode(SG_BUS_JOB_PREFIX, id, &nodes[n]) < 0)
+                        break;
+                n++;
+        }
+        *ret_nodes = nodes;
+        return 0;
+}
+
+/* --- checks
+ * ------------------------------------------------------------------------------------------------------------
+ */
+
+static int check_owner(struct sg_live *l, sd_bus_message *call, sd_bus_error *error)
+{
+        struct sg_client *c = sg_api_client(l->manager, call);
+
+        if (c && sg_caller_owns(l->manager, &c->caller, l->job.uid))
+                return 0;
+        return sd_bus_error_setf(error, SG_ERROR_NOT_YOURS,
+                                 "job %" PRIu64 " is %s's: only its owner or root may do that",
+                                 l->job.key.n, l->job.user);
+}
+
+static int wrong_state(struct sg_live *l, const char *wanted, sd_bus_error *error)
+{
+        return sd_bus_error_setf(error, SG_ERROR_WRONG_STATE, "job %" PRIu64 " is %s, not %s",
+                                 l->job.key.n, sg_job_state_to_string(l->job.state), wanted);
+}
+
+/* --- answers that wait for the disk
+ * ---------------------------------------------------------------------------------------- */
+
+static void on_durable(int result, const struct sg_job *job, void *userdata)
+{
+        sd_bus_message *call = userdata;
+
+        (void)job;
+        if (result < 0)
+                (void)sd_bus_reply_method_errorf(call, SG_ERROR_STORE, "cannot store that: %s",
+                                                 strerror(-result));
+        else
+                (void)sd_bus_reply_method_return(call, NULL);
+        sd_bus_message_unref(call);
+}
+
+static int store_and_answer(struct sg_live *l, sd_bus_message *call)
+{
+        sg_api_emit(l->manager, &l->job);
+        sg_store_update(l->manager->store, &l->job, on_durable, sd_bus_message_ref(call));
+        return 1;
+}
+
+/* --- methods
+ * ------------------------------------------------------------------------------------------------------------------
+ */
+
+static int stop(sd_bus_message *call, struct sg_live *l, enum sg_job_intent intent,
+                const char *what)
+{
+        struct sg_client *c = sg_api_client(l->manager, call);
+        char reason[128], name[24];
+        int r;
+
+        r = sg_waiter_add(l, c, call, true);
+        if (r < 0)
+                return r;
+        (void)snprintf(name, sizeof(name), "uid %u", c->caller.uid);
+        (void)snprintf(reason, sizeof(reason), "%s by %s%s", what,
+                       c->caller.uid == l->job.uid ? l->job.user
+                       : c->caller.uid == 0        ? "root"
+                                                   : name,
+                       l->job.state == SG_JOB_QUEUED ? " before it started" : "");
+        sg_live_stop(l, intent, reason);
+        return 1;
+}
+
+static int method_cancel(sd_bus_message *call, void *userdata, sd_bus_error *error)
+{
+        int r = check_owner(userdata, call, error);
+
+        return r < 0 ? r : stop(call, userdata, SG_INTENT_CANCEL, "cancelled");
+}
+
+static int method_requeue(sd_bus_message *call, void *userdata, sd_bus_error *error)
+{
+        struct sg_live *l = userdata;
+        int r = check_owner(l, call, error);
+
+        if (r < 0)
+                return r;
+        if (l->job.state == SG_JOB_QUEUED)
+                return wrong_state(l, "running", error);
+        if (l->job.foreground)
+                return sd_bus_error_setf(error, SG_ERROR_WRONG_STATE,
+                                         "job %" PRIu64
+                                         " runs on a terminal: it can't be started again from here",
+                                         l->job.key.n);
+        return stop(call, l, SG_INTENT_REQUEUE, "requeued");
+}
+
+static int method_hold(sd_bus_message *call, void *userdata, sd_bus_error *error)
+{
+        struct sg_live *l = userdata;
+        int r = check_owner(l, call, error);
+
+        if (r < 0)
+                return r;
+        if (l->job.state != SG_JOB_QUEUED)
+                return wrong_state(l, "queued", error);
+        l->job.hold = 1;
+        sg_queue_remove(l->manager->queue, &l->entry);
+        return store_and_answer(l, call);
+}
+
+static int method_release(sd_bus_message *call, void *userdata, sd_bus_error *error)
+{
+        struct sg_live *l = userdata;
+        int r = check_owner(l, call, error);
+
+        if (r < 0)
+                return r;
+        if (!l->job.hold)
+                return sd_bus_error_setf(error, SG_ERROR_WRONG_STATE, "job %" PRIu64 " is not held",
+                                         l->job.key.n);
+        l->job.hold = 0;
+        sg_live_enqueue(l);
+        return store_and_answer(l, call);
+}
+
+static int set_frozen(sd_bus_message *call, struct sg_live *l, bool frozen, sd_bus_error *error)
+{
+        int r = check_owner(l, call, error);
+
+        if (r < 0)
+                return r;
+        if (l->job.state != (frozen ? SG_JOB_RUNNING : SG_JOB_SUSPENDED))
+                return wrong_state(l, frozen ? "running" : "suspended", error);
+        if (!l->scope)
+                return sd_bus_error_setf(error, SG_ERROR_WRONG_STATE,
+                                         "job %" PRIu64 " has no group", l->job.key.n);
+        r = sg_scope_freeze(l->scope, frozen);
+        if (r < 0)
+                return sd_bus_error_setf(error, SG_ERROR_INVALID, "cannot %s job %" PRIu64 ": %s",
+                                         frozen ? "suspend" : "resume", l->job.key.n, strerror(-r));
+        l->job.state = frozen ? SG_JOB_SUSPENDED : SG_JOB_RUNNING;
+        return store_and_answer(l, call);
+}
+
+static int method_suspend(sd_bus_message *call, void *userdata, sd_bus_error *error)
+{
+        return set_frozen(call, userdata, true, error);
+}
+
+static int method_resume(sd_bus_message *call, void *userdata, sd_bus_error *error)
+{
+        return set_frozen(call, userdata, false, error);
+}
+
+static int method_signal(sd_bus_message *call, void *userdata, sd_bus_error *error)
+{
+        struct sg_live *l = userdata;
+        int sig, r = check_owner(l, call, error);
+
+        if (r >= 0)
+                r = sd_bus_message_read(call, "i", &sig);
+        if (r < 0)
+                return r;
+        if (sig < 1 || sig > SIGRTMAX)
+                return sd_bus_error_setf(error, SG_ERROR_INVALID, "%d is no signal", sig);
+        if (!l->scope || l->job.pid == 0)
+                return wrong_state(l, "running", error);
+        r = sg_scope_signal(l->scope, sig);
+        if (r < 0)
+                return sd_bus_error_setf(error, SG_ERROR_INVALID,
+                                         "cannot signal job %" PRIu64 ": %s", l->job.key.n,
+                                         strerror(-r));
+        return sd_bus_reply_method_return(call, NULL);
+}
+
+/* --- Set
+ * ------------------------------------------------------------------------------------------------------------------------
+ */
+
+static int read_changes(struct sg_submission *s, sd_bus_message *call, sd_bus_error *error)
+{
+        int r = sd_bus_message_enter_container(call, 'a', "{sv}");
+
+        if (r < 0)
+                return r;
+        while ((r = sd_bus_message_enter_container(call, 'e', "sv")) > 0) {
+                const char *key;
+
+                r = sd_bus_message_read(call, "s", &key);
+                if (r >= 0)
+                        r = sg_option_read(s, key, true, call, error);
+                if (r >= 0)
+                        r = sd_bus_message_exit_container(call);
+                if (r < 0)
+                        return r;
+        }
+        return r < 0 ? r : sd_bus_message_exit_container(call);
+}
+
+/* What the kernel holds first, so that a value that it refuses changes nothing. */
+static int apply_changes(struct sg_live *l, const struct sg_job *changed, sd_bus_error *error)
+{
+        _cleanup_free_ char *why = NULL;
+        char *reason;
+        int r = 0;
+
+        if (l->scope)
+                r = sg_scope_set_limits(l->scope, &changed->limits,
+                                        l->job.limits.pin ? &l->pinned : NULL, &why);
+        if (r < 0)
+                return sd_bus_error_setf(error, SG_ERROR_INVALID, "job %" PRIu64 ": %s",
+                                         l->job.key.n, why ?: strerror(-r));
+        reason = l->job.reason;
+        l->job.limits = changed->limits;
+        l->job.priority = changed->priority;
+        l->job.reason = reason;
+        strcpy(l->job.name, changed->name);
+        sg_queue_change(l->manager->queue, &l->entry, l->job.priority, l->job.limits.memory_max);
+        if (l->job.state == SG_JOB_RUNNING && l->job.intent == SG_INTENT_NONE)
+                sg_live_arm_time_limit(l);
+        sg_manager_schedule(l->manager);
+        return 0;
+}
+
+struct set_answer {
+        struct sg_manager *manager;
+        sd_bus_message *call;
+        uint32_t unenforced;
+};
+
+static void on_set_durable(int result, const struct sg_job *job, void *userdata)
+{
+        struct set_answer *a = userdata;
+        sd_bus_message *reply = NULL;
+        int r = result;
+
+        (void)job;
+        if (r >= 0)
+                r = sd_bus_message_new_method_return(a->call, &reply);
+        if (r >= 0)
+                r = sd_bus_message_open_container(reply, 'a', "s");
+        for (unsigned k = 0; r >= 0 && k < _SG_LIMIT_MAX; k++)
+                if (a->unenforced & (1U << k))
+                        r = sd_bus_message_append(reply, "s", sg_limit_kind_to_string(k));
+        if (r >= 0)
+                r = sd_bus_message_close_container(reply);
+        if (r >= 0)
+                r = sd_bus_send(NULL, reply, NULL);
+        if (r < 0)
+                (void)sd_bus_reply_method_errorf(a->call, SG_ERROR_STORE,
+                                                 "applied, but cannot be stored: %s", strerror(-r));
+        sd_bus_message_unref(reply);
+        sd_bus_message_unref(a->call);
+        free(a);
+}
+
+static int method_set(sd_bus_message *call, void *userdata, sd_bus_error *error)
+{
+        struct sg_live *l = userdata;
+        struct sg_manager *m = l->manager;
+        struct sg_submission s = {
+                .job = l->job}; /* borrows the strings; Set changes none of them */
+        struct set_answer *a;
+        int r;
+
+        r = check_owner(l, call, error);
+        if (r >= 0)
+                r = read_changes(&s, call, error);
+        if (r >= 0)
+                r = sg_limits_check(&s.job.limits, s.asked, l->class, m->settings, &m->node, error);
+        if (r >= 0)
+                r = apply_changes(l, &s.job, error);
+        if (r < 0)
+                return r;
+        a = malloc(sizeof(*a));
+        if (!a)
+                return -ENOMEM;
+        *a = (struct set_answer){m, sd_bus_message_ref(call),
+                                 l->scope ? sg_scope_unenforced(l->scope) : 0};
+        sg_store_update(m->store, &l->job, on_set_durable, a);
+        return 1;
+}
+
+/* --- properties
+ * --------------------------------------------------------------------------------------------------------------------
+ */
+
+#define GETTER(name, type, expression)                                                             \
+        static int get_##name(sd_bus *bus, const char *path, const char *interface,                \
+                              const char *property, sd_bus_message *reply, void *userdata,         \
+                              sd_bus_error *error)                                                 \
+        {                                                                                          \
+                const struct sg_live *l = userdata;                                                \
+                                                                                                   \
+                (void)bus;                                                                         \
+                (void)path;                                                                        \
+                (void)interface;                                                                   \
+                (void)property;                                                                    \
+                (void)error;                                                                       \
+                return sd_bus_message_append(reply, type, expression);                             \
+        }
+
+GETTER(name, "s", l->job.name)
+GETTER(class, "s", l->job.class)
+GETTER(user, "s", l->job.user)
+GETTER(uid, "u", (uint32_t)l->job.uid)
+GETTER(state, "s", sg_job_state_to_string(l->job.state))
+GETTER(reason, "s", l->job.reason ?: "")
+GETTER(pid, "i", (int32_t)l->job.pid)
+GETTER(submitted, "t", l->job.submitted_usec)
+GETTER(started, "t", l->job.started_usec)
+GETTER(priority, "i", (int32_t)l->job.priority)
+GETTER(attempt, "t", l->job.key.attempt)
+GETTER(cpu_weight, "t", l->job.limits.cpu_weight)
+GETTER(cpu_quota, "t", l->job.limits.cpu_quota_pm)
+GETTER(memory_high, "t", l->job.limits.memory_high)
+GETTER(memory_max, "t", l->job.limits.memory_max)
+GETTER(tasks_max, "t", l->job.limits.tasks_max)
+
+static int get_id(sd_bus *bus, const char *path, const char *interface, const char *property,
+                  sd_bus_message *reply, void *userdata, sd_bus_error *error)
+{
+        const struct sg_live *l = userdata;
+        char id[SG_JOB_ID_MAX];
+
+        (void)bus;
+        (void)path;
+        (void)interface;
+        (void)property;
+        (void)error;
+        sg_job_id_format(id, &l->job.key, l->manager->node.name);
+        return sd_bus_message_append(reply, "s", id);
+}
+
+#define PROPERTY(name, type, getter, flags) SD_BUS_PROPERTY(name, type, get_##getter, 0, flags)
+#define METHOD(name, in, out, handler)                                                             \
+        SD_BUS_METHOD(name, in, out, method_##handler, SD_BUS_VTABLE_UNPRIVILEGED)
+#define CHANGES SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE
+
+const sd_bus_vtable sg_job_vtable[] = {
+        SD_BUS_VTABLE_START(0),
+        METHOD("Cancel", NULL, NULL, cancel),
+        METHOD("Hold", NULL, NULL, hold),
+        METHOD("Release", NULL, NULL, release),
+        METHOD("Suspend", NULL, NULL, suspend),
+        METHOD("Resume", NULL, NULL, resume),
+        METHOD("Requeue", NULL, NULL, requeue),
+        METHOD("Signal", "i", NULL, signal),
+        METHOD("Set", "a{sv}", "as", set),
+        PROPERTY("Id", "s", id, SD_BUS_VTABLE_PROPERTY_CONST),
+        PROPERTY("Name", "s", name, 0),
+        PROPERTY("Class", "s", class, 0),
+        PROPERTY("User", "s", user, SD_BUS_VTABLE_PROPERTY_CONST),
+        PROPERTY("Uid", "u", uid, SD_BUS_VTABLE_PROPERTY_CONST),
+        PROPERTY("State", "s", state, CHANGES),
+        PROPERTY("Reason", "s", reason, CHANGES),
+        PROPERTY("Pid", "i", pid, CHANGES),
+        PROPERTY("Submitted", "t", submitted, SD_BUS_VTABLE_PROPERTY_CONST),
+        PROPERTY("Started", "t", started, CHANGES),
+        PROPERTY("Priority", "i", priority, 0),
+        PROPERTY("Attempt", "t", attempt, CHANGES),
+        PROPERTY("CPUWeight", "t", cpu_weight, 0),
+        PROPERTY("CPUQuota", "t", cpu_quota, 0),
+        PROPERTY("MemoryHigh", "t", memory_high, 0),
+        PROPERTY("MemoryMax", "t", memory_max, 0),
+        PROPERTY("TasksMax", "t", tasks_max, 0),
+        SD_BUS_VTABLE_END,
+};

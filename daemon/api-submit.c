@@ -1,0 +1,549 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Submissions: read and checked at once, completed when the user's name is known, stored, and
+ * answered when that is durable. A retry with the same token is answered with what was stored the
+ * first time.
+ */
+#include "api.h"
+#include "base/format.h"
+#include "base/time-util.h"
+#include "edge/log.h"
+#include "proto/spec.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#define COMMAND_SHOWN 160 /* bytes of the command that lists show */
+
+struct sg_submission *sg_submission_free(struct sg_submission *s)
+{
+        if (!s)
+                return NULL;
+        sd_bus_message_unref(s->call);
+        sg_job_deinit(&s->job);
+        sg_record_deinit(&s->spec);
+        free(s->workdir);
+        free(s->on_end);
+        free(s);
+        return NULL;
+}
+
+static int submission_new(struct sg_submission **ret, struct sg_manager *m, sd_bus_message *call)
+{
+        struct sg_submission *s = calloc(1, sizeof(*s));
+
+        if (!s)
+                return -ENOMEM;
+        s->manager = m;
+        s->call = sd_bus_message_ref(call);
+        s->count = 1;
+        s->umask = 022;
+        sg_job_init(&s->job);
+        *ret = s;
+        return 0;
+}
+
+static int wrong(sd_bus_error *error, const char *what)
+{
+        (void)sd_bus_error_set(error, SG_ERROR_INVALID, what);
+        return -EINVAL;
+}
+
+/* --- the command
+ * -------------------------------------------------------------------------------------------------
+ */
+
+/* A block is strings, each with its NUL, as in /proc/PID/cmdline: argv and environments may hold
+ * any byte but that. */
+static bool block_is_whole(const char *block, size_t size)
+{
+        return size == 0 || block[size - 1] == 0;
+}
+
+static void put_block(struct sg_record *r, uint16_t tag, const char *block, size_t size)
+{
+        for (const char *p = block; p < block + size; p += strlen(p) + 1)
+                sg_record_put_str(r, tag, p);
+}
+
+/* What lists show: printable, one line, cut where it gets long. */
+static char *shown_command(const char *argv, size_t size)
+{
+        size_t n = size > COMMAND_SHOWN ? COMMAND_SHOWN : size;
+        char *s = malloc(n + 1);
+
+        if (!s)
+                return NULL;
+        for (size_t i = 0; i < n; i++)
+                s[i] = argv[i] == 0                                                      ? ' '
+                       : (unsigned char)argv[i] < 0x20 || (unsigned char)argv[i] >= 0x7f ? '?'
+                                                                                         : argv[i];
+        while (n > 0 && s[n - 1] == ' ')
+                n--;
+        s[n] = 0;
+        return s;
+}
+
+/* Without --name a job is called as its program is. */
+static void default_name(struct sg_job *j, const char *argv, size_t argv_size, bool script)
+{
+        const char *base;
+
+        if (j->name[0])
+                return;
+        if (script || argv_size == 0) {
+                strcpy(j->name, "script");
+                return;
+        }
+        base = strrchr(argv, '/');
+        (void)snprintf(j->name, sizeof(j->name), "%s", base && base[1] ? base + 1 : argv);
+        for (char *p = j->name; *p; p++)
+                if ((unsigned char)*p < 0x20 || (unsigned char)*p >= 0x7f)
+                        *p = '_';
+}
+
+static int read_command(struct sg_submission *s, sd_bus_message *m, sd_bus_error *error)
+{
+        const void *argv, *script, *env;
+        size_t argv_size, script_size, env_size;
+        int r;
+
+        r = sd_bus_message_read_array(m, 'y', &argv, &argv_size);
+        if (r >= 0)
+                r = sd_bus_message_read_array(m, 'y', &script, &script_size);
+        if (r >= 0)
+                r = sd_bus_message_read_array(m, 'y', &env, &env_size);
+        if (r < 0)
+                return r;
+        if (!block_is_whole(argv, argv_size) || !block_is_whole(env, env_size))
+                return wrong(error, "command and environment must be NUL-terminated strings");
+        if (argv_size == 0 && script_size == 0)
+                return wrong(error, "no command");
+        if (script_size == 0 && *(const char *)argv == 0)
+                return wrong(error, "the command's name is empty");
+        if (script_size > SG_SCRIPT_MAX)
+                return wrong(error, "the script is longer than 1M");
+        if (argv_size + script_size + env_size > SG_SPEC_MAX - 65536)
+                return wrong(error, "command and environment are longer than 8M");
+        put_block(&s->spec, SG_SPEC_ARG, argv, argv_size);
+        put_block(&s->spec, SG_SPEC_ENV, env, env_size);
+        if (script_size > 0)
+                sg_record_put(&s->spec, SG_SPEC_SCRIPT, script, script_size);
+        default_name(&s->job, argv, argv_size, script_size > 0);
+        s->job.command =
+                shown_command(script_size > 0 ? "script" : argv, script_size > 0 ? 7 : argv_size);
+        return s->job.command ? 0 : -ENOMEM;
+}
+
+/* --- who runs it
+ * ---------------------------------------------------------------------------------------------------
+ */
+
+static void put_rlimits(struct sg_record *r, pid_t pid)
+{
+        for (int resource = 0; resource < RLIM_NLIMITS; resource++) {
+                struct rlimit limit;
+                uint64_t field[3];
+
+                if (prlimit(pid, resource, NULL, &limit) < 0)
+                        continue;
+                field[0] = (uint64_t)resource;
+                field[1] = limit.rlim_cur;
+                field[2] = limit.rlim_max;
+                sg_record_put(r, SG_SPEC_RLIMIT, field, sizeof(field));
+        }
+}
+
+static void put_identity(struct sg_submission *s, const struct sg_caller *c)
+{
+        struct sg_record *r = &s->spec;
+
+        s->job.uid = c->uid;
+        s->job.gid = c->gid;
+        sg_record_put_u64(r, SG_SPEC_UID, c->uid);
+        sg_record_put_u64(r, SG_SPEC_GID, c->gid);
+        for (size_t i = 0; i < c->n_groups; i++)
+                sg_record_put_u64(r, SG_SPEC_GROUP, c->groups[i]);
+        sg_record_put_u64(r, SG_SPEC_UMASK, s->umask);
+        put_rlimits(r, c->pid);
+        sg_record_put_str(r, SG_SPEC_WORKDIR, s->workdir ?: "/");
+        sg_record_put_str(r, SG_SPEC_ON_END, s->on_end);
+}
+
+/* --- the class
+ * ------------------------------------------------------------------------------------------------------
+ */
+
+static int find_class(struct sg_submission *s, const struct sg_caller *c,
+                      const struct sg_class **ret, sd_bus_error *error)
+{
+        const struct sg_settings *settings = s->manager->settings;
+        char **groups;
+        int r;
+
+        r = sg_users_group_names(c->groups, c->n_groups, &groups);
+        if (r < 0)
+                return r;
+        if (s->job.class[0] == 0) {
+                *ret = sg_settings_match(settings, s->job.user, groups, s->job.command);
+        } else {
+                *ret = sg_settings_class(settings, s->job.class);
+                if (!*ret)
+                        r = sd_bus_error_setf(error, SG_ERROR_INVALID,
+                                              "class: there is no class '%s'", s->job.class);
+                else if (!sg_caller_is_admin(s->manager, c) &&
+                         !sg_class_admits(*ret, s->job.user, groups))
+                        r = sd_bus_error_setf(error, SG_ERROR_INVALID,
+                                              "class: '%s' is not for user %s", s->job.class,
+                                              s->job.user);
+        }
+        sg_users_group_names_free(groups);
+        return r;
+}
+
+/* Everything that can be wrong with a request is found here, before anything is stored. */
+static int complete(struct sg_submission *s, const struct sg_caller *c, const char *user,
+                    sd_bus_error *error)
+{
+        struct sg_manager *m = s->manager;
+        const struct sg_class *class;
+        int r;
+
+        (void)snprintf(s->job.user, sizeof(s->job.user), "%s", user);
+        r = find_class(s, c, &class, error);
+        if (r < 0)
+                return r;
+        strcpy(s->job.class, class->name);
+        sg_limits_complete(&s->job.limits, s->asked, class);
+        r = sg_limits_check(&s->job.limits, s->asked, class, m->settings, &m->node, error);
+        if (r < 0)
+                return r;
+        strcpy(s->job.key.origin, m->node.name);
+        s->job.submitted_usec = sg_now_realtime_usec();
+        if (m->n_jobs + s->count > m->settings->max_queued_per_user &&
+            sg_manager_count_of_user(m, c->uid) + s->count > m->settings->max_queued_per_user) {
+                (void)sd_bus_error_setf(error, SG_ERROR_BUSY,
+                                        "user %s may have %" PRIu64
+                                        " jobs waiting or running at once",
+                                        user, m->settings->max_queued_per_user);
+                return -EBUSY;
+        }
+        return sg_live_check_dependencies(m, s->job.after, error);
+}
+
+/* --- storing it
+ * -------------------------------------------------------------------------------------------------------
+ */
+
+struct storing {
+        struct sg_manager *manager;
+        sd_bus_message *call;
+        uint64_t first, count;
+        bool run;
+};
+
+static void drop_unstored(struct storing *st)
+{
+        for (uint64_t i = 0; i < st->count; i++) {
+                struct sg_live *l = sg_manager_find(st->manager, st->first + i);
+
+                if (l)
+                        sg_live_free(l);
+        }
+}
+
+static void let_in(struct storing *st)
+{
+        for (uint64_t i = 0; i < st->count; i++) {
+                struct sg_live *l = sg_manager_find(st->manager, st->first + i);
+
+                l->stored = true;
+                sg_api_emit(st->manager, &l->job);
+                if (st->run && !l->runner) { /* its terminal has gone meanwhile */
+                        sg_live_stop(l, SG_INTENT_CANCEL,
+                                     "its terminal went away before it started");
+                } else {
+                        if (l->job.after)
+                                (void)sg_live_set_dependencies(l, l->job.after);
+                        sg_live_settle_dependencies(l);
+                }
+        }
+}
+
+static void on_stored(int result, const struct sg_job *job, void *userdata)
+{
+        struct storing *st = userdata;
+        uint64_t first = st->first;
+
+        if (result < 0) {
+                drop_unstored(st);
+                (void)sd_bus_reply_method_errorf(
+                        st->call, SG_ERROR_STORE, "cannot store the job: %s",
+                        sg_store_error(st->manager->store) ?: strerror(-result));
+        } else {
+                if (result == 1) { /* asked again after a lost answer */
+                        drop_unstored(st);
+                        first = job->key.n;
+                } else {
+                        let_in(st);
+                }
+                (void)(st->run ? sd_bus_reply_method_return(st->call, "t", first)
+                               : sd_bus_reply_method_return(st->call, "tt", first, st->count));
+        }
+        sd_bus_message_unref(st->call);
+        free(st);
+}
+
+static int make_task(struct sg_submission *s, uint64_t i, struct sg_live **ret)
+{
+        struct sg_manager *m = s->manager;
+        struct sg_live *l;
+        int r;
+
+        r = sg_live_new(&l, m, m->last_n + 1 + i);
+        if (r < 0)
+                return r;
+        r = sg_job_copy(&l->job, &s->job);
+        l->job.key.n = m->last_n + 1 + i;
+        l->job.array_index += (int64_t)i;
+        l->class = sg_settings_class(m->settings, s->job.class);
+        for (int k = 0; r >= 0 && k < 2; k++) {
+                char **path = k == 0 ? &l->job.output : &l->job.error, *expanded;
+
+                r = sg_job_expand_path(&l->job, *path, &expanded);
+                if (r >= 0) {
+                        free(*path);
+                        *path = expanded;
+                }
+        }
+        *ret = l;
+        return r;
+}
+
+/* The live jobs are there before they are durable, so that ids stay in order; they wait for
+ * `stored`. */
+static int store(struct sg_submission *s, struct sg_client *runner)
+{
+        struct sg_manager *m = s->manager;
+        struct storing *st = malloc(sizeof(*st));
+        struct sg_live *l = NULL;
+        int r = 0;
+
+        if (!st)
+                return -ENOMEM;
+        *st = (struct storing){
+                .manager = m, .first = m->last_n + 1, .count = s->count, .run = runner != NULL};
+        s->job.key.n = st->first;
+        s->job.array_first = s->array_first != SG_UNLIMITED ? st->first : 0;
+        for (uint64_t i = 0; r >= 0 && i < s->count; i++)
+                r = make_task(s, i, &l);
+        if (r < 0) {
+                drop_unstored(st);
+                free(st);
+                return r;
+        }
+        if (runner) {
+                l->runner = runner;
+                runner->runs = true;
+        }
+        m->last_n += s->count;
+        st->call = TAKE_PTR(s->call);
+        sg_store_submit(m->store, s->count == 1 ? &l->job : &s->job, s->count,
+                        s->token[0] ? s->token : NULL, s->spec.data, s->spec.size, on_stored, st);
+        return 1;
+}
+
+/* --- Submit, DryRun
+ * ------------------------------------------------------------------------------------------------------
+ */
+
+static int reply_dry_run(struct sg_submission *s)
+{
+        struct sg_manager *m = s->manager;
+        _cleanup_free_ char *doc = NULL;
+        struct sg_node_snapshot node;
+        struct sg_pending_info info;
+        char why[256] = "";
+        int r;
+
+        r = sg_manager_snapshot(m, &node);
+        if (r < 0)
+                return r;
+        sg_queue_would_start(m->queue, s->job.class, s->job.uid, s->job.limits.memory_max, &node,
+                             &info);
+        sg_pending_describe(&info, why, sizeof(why));
+        (void)sg_job_set_reason(&s->job, "%s", why[0] ? why : "it would start now");
+        r = sg_job_document(m, &s->job, NULL, true, &doc);
+        return r < 0 ? r : sd_bus_reply_method_return(s->call, "s", doc);
+}
+
+static int carry_out(struct sg_submission *s, const char *user, sd_bus_error *error)
+{
+        struct sg_client *c = sg_api_client(s->manager, s->call);
+        int r;
+
+        if (!c)
+                return 1; /* it has gone: nobody to run this for, and nobody told */
+        r = complete(s, &c->caller, user, error);
+        if (r < 0)
+                return r;
+        put_identity(s, &c->caller);
+        if (s->spec.error < 0)
+                return s->spec.error;
+        return s->dry_run ? reply_dry_run(s) : store(s, s->job.foreground ? c : NULL);
+}
+
+static void on_user_known(const char *user, void *userdata)
+{
+        _cleanup_(sg_submission_freep) struct sg_submission *s = userdata;
+        _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
+        int r = carry_out(s, user, &error);
+
+        if (r < 0 && s->call) {
+                if (sd_bus_error_is_set(&error))
+                        (void)sd_bus_reply_method_error(s->call, &error);
+                else
+                        (void)sd_bus_reply_method_errno(s->call, r, NULL);
+        }
+}
+
+/* Goes on when the user's name is known, which is nearly always at once. */
+static int look_up_user(struct sg_submission *s)
+{
+        struct sg_manager *m = s->manager;
+        struct sg_client *c = sg_api_client(m, s->call);
+        int r;
+
+        r = sg_users_lookup(m->users, c->caller.uid, on_user_known, s);
+        if (r < 0) {
+                sg_submission_free(s);
+                return r;
+        }
+        return 1;
+}
+
+static int submit(sd_bus_message *call, struct sg_manager *m, bool dry_run, sd_bus_error *error)
+{
+        _cleanup_(sg_submission_freep) struct sg_submission *s = NULL;
+        int r;
+
+        r = submission_new(&s, m, call);
+        if (r < 0)
+                return r;
+        s->dry_run = dry_run;
+        r = sg_submission_read_options(s, call, error);
+        if (r >= 0)
+                r = read_command(s, call, error);
+        if (r < 0)
+                return r;
+        return look_up_user(TAKE_PTR(s));
+}
+
+int sg_api_submit(sd_bus_message *call, void *userdata, sd_bus_error *error)
+{
+        return submit(call, userdata, false, error);
+}
+
+int sg_api_dry_run(sd_bus_message *call, void *userdata, sd_bus_error *error)
+{
+        return submit(call, userdata, true, error);
+}
+
+/* --- Run, Attach
+ * -----------------------------------------------------------------------------------------------------------
+ */
+
+static int check_room(struct sg_submission *s, sd_bus_error *error)
+{
+        struct sg_manager *m = s->manager;
+        struct sg_node_snapshot node;
+        struct sg_pending_info info;
+        char why[256];
+        int r;
+
+        if (!s->no_wait)
+                return 0;
+        r = sg_manager_snapshot(m, &node);
+        if (r < 0)
+                return r;
+        sg_queue_would_start(
+                m->queue, s->job.class[0] ? s->job.class : m->settings->classes[0].name, s->job.uid,
+                s->asked & SG_ASK_MEMORY_MAX ? s->job.limits.memory_max : SG_UNLIMITED, &node,
+                &info);
+        sg_pending_describe(&info, why, sizeof(why));
+        if (info.why == SG_PENDING_NONE)
+                return 0;
+        (void)sd_bus_error_setf(error, SG_ERROR_BUSY, "%s", why);
+        return -EBUSY;
+}
+
+static int read_run(struct sg_submission *s, struct sg_client *c, sd_bus_message *call,
+                    sd_bus_error *error)
+{
+        const void *argv;
+        size_t size;
+        int pidfd, r;
+
+        r = sg_submission_read_options(s, call, error);
+        if (r < 0)
+                return r;
+        if (s->count != 1 || s->job.retry > 0 || s->on_end || s->job.output || s->job.error)
+                return wrong(error,
+                             "run: arrays, retries, output files and --on-end are for submit");
+        r = sd_bus_message_read_array(call, 'y', &argv, &size);
+        if (r >= 0)
+                r = sd_bus_message_read(call, "h", &pidfd);
+        if (r < 0)
+                return r;
+        if (size == 0 || !block_is_whole(argv, size))
+                return wrong(error, "no command");
+        if (!sg_caller_is_process(&c->caller, pidfd))
+                return wrong(error, "run: the pidfd is not of the process that asks");
+        default_name(&s->job, argv, size, false);
+        s->job.command = shown_command(argv, size);
+        s->job.foreground = 1;
+        return s->job.command ? 0 : -ENOMEM;
+}
+
+int sg_api_run(sd_bus_message *call, void *userdata, sd_bus_error *error)
+{
+        _cleanup_(sg_submission_freep) struct sg_submission *s = NULL;
+        struct sg_manager *m = userdata;
+        struct sg_client *c = sg_api_client(m, call);
+        int r;
+
+        if (!c || c->runs)
+                return wrong(error, "run: one job per connection");
+        r = submission_new(&s, m, call);
+        if (r >= 0)
+                r = read_run(s, c, call, error);
+        if (r >= 0)
+                r = check_room(s, error);
+        if (r < 0)
+                return r;
+        return look_up_user(TAKE_PTR(s));
+}
+
+int sg_api_attach(sd_bus_message *call, void *userdata, sd_bus_error *error)
+{
+        struct sg_manager *m = userdata;
+        struct sg_client *c = sg_api_client(m, call);
+        struct sg_live *l;
+        uint64_t n;
+        int r;
+
+        r = sd_bus_message_read(call, "t", &n);
+        if (r < 0)
+                return r;
+        l = sg_manager_find(m, n);
+        if (!l || !c || l->runner != c || l->attach)
+                return sd_bus_error_setf(error, SG_ERROR_NO_SUCH_JOB,
+                                         "job %" PRIu64
+                                         " was not made by `run` on this connection, or has ended",
+                                         n);
+        l->attach = sd_bus_message_ref(call);
+        sg_live_attach(l);
+        return 1;
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Connections, who asks, calls that wait, and what subscribers hear. */
+#include "api.h"
+#include "base/time-util.h"
+#include "edge/log.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+/* --- connections
+ * -------------------------------------------------------------------------------------------- */
+
+int sg_api_connect(struct sg_manager *m, struct sg_client *c)
+{
+        int r;
+
+        r = sd_bus_add_object_vtable(c->bus, NULL, SG_BUS_PATH, SG_BUS_MANAGER, sg_manager_vtable,
+                                     m);
+        if (r >= 0)
+                r = sd_bus_add_fallback_vtable(c->bus, NULL, SG_BUS_JOB_PREFIX, SG_BUS_JOB,
+                                               sg_job_vtable, sg_api_find_job, m);
+        if (r >= 0)
+                r = sd_bus_add_node_enumerator(c->bus, NULL, SG_BUS_JOB_PREFIX,
+                                               sg_api_list_job_paths, m);
+        if (r >= 0)
+                r = sd_bus_add_object_manager(c->bus, NULL, SG_BUS_PATH);
+        return r;
+}
+
+static void waiter_free(struct sg_waiter *w)
+{
+        sg_list_remove(&w->job_link);
+        sg_list_remove(&w->client_link);
+        sd_bus_message_unref(w->call);
+        free(w);
+}
+
+/* A `run` whose terminal goes away before its turn came is not to be run. */
+void sg_api_disconnect(struct sg_manager *m, struct sg_client *c)
+{
+        struct sg_waiter *w, *next;
+        struct sg_live *l;
+
+        sg_list_foreach_safe (w, next, &c->waiters, client_link)
+                waiter_free(w);
+        sg_list_foreach (l, &m->jobs, link) {
+                if (l->runner != c)
+                        continue;
+                l->runner = NULL;
+                l->attach = sd_bus_message_unref(l->attach);
+                if (l->stored)
+                        sg_live_stop(l, SG_INTENT_CANCEL,
+                                     "its terminal went away before it started");
+        }
+}
+
+struct sg_client *sg_api_client(struct sg_manager *m, sd_bus_message *call)
+{
+        struct sg_client *c;
+        sd_bus *bus = sd_bus_message_get_bus(call);
+
+        sg_list_foreach (c, sg_bus_server_clients(m->server), link)
+                if (c->bus == bus)
+                        return c;
+        return NULL;
+}
+
+bool sg_caller_is_admin(const struct sg_manager *m, const struct sg_caller *c)
+{
+        return c->uid == 0 || c->uid == getuid() ||
+               (m->admin_gid != (gid_t)-1 && sg_caller_in_group(c, m->admin_gid));
+}
+
+bool sg_caller_owns(const struct sg_manager *m, const struct sg_caller *c, uint64_t uid)
+{
+        return c->uid == uid || sg_caller_is_admin(m, c);
+}
+
+bool sg_caller_may_see(const struct sg_manager *m, const struct sg_caller *c, uint64_t uid)
+{
+        return sg_caller_owns(m, c, uid) || m->settings->show_others == SG_SHOW_LIST;
+}
+
+/* --- calls that wait
+ * ------------------------------------------------------------------------------------------- */
+
+int sg_waiter_add(struct sg_live *l, struct sg_client *c, sd_bus_message *call, bool acknowledge)
+{
+        struct sg_waiter *w = calloc(1, sizeof(*w));
+
+        if (!w)
+                return -ENOMEM;
+        w->call = sd_bus_message_ref(call);
+        w->acknowledge = acknowledge;
+        sg_list_append(&l->waiters, &w->job_link);
+        sg_list_append(&c->waiters, &w->client_link);
+        return 0;
+}
+
+void sg_api_acknowledge(struct sg_live *l)
+{
+        struct sg_waiter *w, *next;
+
+        sg_list_foreach_safe (w, next, &l->waiters, job_link) {
+                if (!w->acknowledge)
+                        continue;
+                (void)sd_bus_reply_method_return(w->call, NULL);
+                waiter_free(w);
+        }
+}
+
+void sg_api_answer_waiters(struct sg_live *l)
+{
+        struct sg_waiter *w, *next;
+
+        sg_api_acknowledge(l);
+        sg_list_foreach_safe (w, next, &l->waiters, job_link) {
+                (void)sd_bus_reply_method_return(w->call, "sis",
+                                                 sg_job_state_to_string(l->job.state),
+                                                 sg_job_exit_status(&l->job), l->job.reason ?: "");
+                waiter_free(w);
+        }
+}
+
+/* --- signals
+ * ----------------------------------------------------------------------------------------------------
+ */
+
+static int send_event(struct sg_client *c, const struct sg_job *j, const char *id)
+{
+        sd_bus_message *m = NULL;
+        int r;
+
+        r = sd_bus_message_new_signal(c->bus, &m, SG_BUS_PATH, SG_BUS_MANAGER, "JobEvent");
+        if (r >= 0)
+                r = sd_bus_message_append(m, "ttsss", (uint64_t)0, sg_now_realtime_usec(), id,
+                                          sg_job_state_to_string(j->state), j->reason ?: "");
+        if (r >= 0)
+                sg_client_send(c, m);
+        sd_bus_message_unref(m);
+        return r;
+}
+
+void sg_api_emit(struct sg_manager *m, const struct sg_job *j)
+{
+        struct sg_client *c, *next;
+        char id[SG_JOB_ID_MAX], *path = NULL;
+
+        if (!m->server)
+                return;
+        id[0] = 0;
+        sg_list_foreach_safe (c, next, sg_bus_server_clients(m->server), link) {
+                if (!c->subscribed || !sg_caller_may_see(m, &c->caller, j->uid))
+                        continue;
+                if (!id[0]) {
+                        sg_job_id_format(id, &j->key, m->node.name);
+                        if (sd_bus_path_encode(SG_BUS_JOB_PREFIX, id, &path) < 0)
+                                return;
+                }
+                (void)send_event(c, j, id);
+                if (!sg_job_state_is_final(j->state))
+                        (void)sd_bus_emit_properties_changed(c->bus, path, SG_BUS_JOB, "State",
+                                                             "Reason", "Pid", "Started", "Attempt",
+                                                             NULL);
+        }
+        free(path);
+}

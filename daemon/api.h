@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/*
+ * The bus API's own room: docs/bus.md describes it. Handlers find out who asks and what for, and
+ * call the manager; an answer that has to wait for the disk is sent from a callback that holds the
+ * message.
+ */
+
+#include "manager.h"
+#include <jansson.h>
+
+extern const sd_bus_vtable sg_manager_vtable[];
+extern const sd_bus_vtable sg_job_vtable[];
+/* Finds the object behind /org/schedgov1/job/ID, and lists those that live. */
+int sg_api_find_job(sd_bus *bus, const char *path, const char *interface, void *userdata,
+                    void **ret_found, sd_bus_error *error);
+int sg_api_list_job_paths(sd_bus *bus, const char *prefix, void *userdata, char ***ret_nodes,
+                          sd_bus_error *error);
+
+/* --- who asks
+ * -------------------------------------------------------------------------------------------- */
+
+/* The connection a message came in on; its caller is the socket's word. */
+struct sg_client *sg_api_client(struct sg_manager *m, sd_bus_message *call);
+bool sg_caller_is_admin(const struct sg_manager *m, const struct sg_caller *c);
+bool sg_caller_owns(const struct sg_manager *m, const struct sg_caller *c, uint64_t uid);
+/* Whether a job of uid may be listed for this caller. */
+bool sg_caller_may_see(const struct sg_manager *m, const struct sg_caller *c, uint64_t uid);
+
+/* --- what is asked
+ * ----------------------------------------------------------------------------------------- */
+
+/* A request to run something, as far as the message says; then made complete by class and user. */
+struct sg_submission {
+        struct sg_manager *manager;
+        sd_bus_message *call;
+        struct sg_job job;
+        uint64_t asked;                   /* bits of enum sg_ask: what the request sets itself */
+        uint64_t array_first, array_last; /* SG_UNLIMITED = no array */
+        uint64_t count;
+        char *workdir, *on_end;
+        char token[SG_TOKEN_MAX];
+        uint64_t umask;
+        uint64_t no_wait;
+        struct sg_record spec;
+        bool dry_run;
+};
+
+enum sg_ask {
+        SG_ASK_CPU_WEIGHT = 1 << 0,
+        SG_ASK_CPU_QUOTA = 1 << 1,
+        SG_ASK_CPUS = 1 << 2,
+        SG_ASK_MEMORY_HIGH = 1 << 3,
+        SG_ASK_MEMORY_MAX = 1 << 4,
+        SG_ASK_TASKS = 1 << 5,
+        SG_ASK_IO_WEIGHT = 1 << 6,
+        SG_ASK_TIME_LIMIT = 1 << 7,
+};
+
+struct sg_submission *sg_submission_free(struct sg_submission *s);
+SG_DEFINE_CLEANUP(struct sg_submission *, sg_submission_free)
+/* Reads the a{sv}; -EINVAL with *error set for anything that isn't understood or out of range. */
+int sg_submission_read_options(struct sg_submission *s, sd_bus_message *m, sd_bus_error *error);
+/* The value of one key: into its field and `asked`; live: only what may change later. */
+int sg_option_read(struct sg_submission *s, const char *key, bool live, sd_bus_message *m,
+                   sd_bus_error *error);
+/* Class defaults where nothing was asked. */
+void sg_limits_complete(struct sg_limits *l, uint64_t asked, const struct sg_class *class);
+/* -EINVAL with *error for what the class doesn't allow or this node never has. */
+int sg_limits_check(struct sg_limits *l, uint64_t asked, const struct sg_class *class,
+                    const struct sg_settings *settings, const struct sg_node *node,
+                    sd_bus_error *error);
+
+int sg_api_submit(sd_bus_message *m, void *userdata, sd_bus_error *error);
+int sg_api_dry_run(sd_bus_message *m, void *userdata, sd_bus_error *error);
+int sg_api_run(sd_bus_message *m, void *userdata, sd_bus_error *error);
+int sg_api_attach(sd_bus_message *m, void *userdata, sd_bus_error *error);
+
+/* --- queries
+ * ------------------------------------------------------------------------------------------------
+ */
+
+int sg_api_list_jobs(sd_bus_message *m, void *userdata, sd_bus_error *error);
+int sg_api_describe_jobs(sd_bus_message *m, void *userdata, sd_bus_error *error);
+int sg_api_describe_job(sd_bus_message *m, void *userdata, sd_bus_error *error);
+int sg_api_wait_job(sd_bus_message *m, void *userdata, sd_bus_error *error);
+int sg_api_list_events(sd_bus_message *m, void *userdata, sd_bus_error *error);
+int sg_api_open_log(sd_bus_message *m, void *userdata, sd_bus_error *error);
+
+/* Adds a call to those answered later. */
+int sg_waiter_add(struct sg_live *l, struct sg_client *c, sd_bus_message *call, bool acknowledge);
+
+/* --- documents
+ * ------------------------------------------------------------------------------------------------
+ */
+
+/* A job's document (schedgov.job/1), a heap string; live: NULL for one that has ended. `full`: its
+ * owner asks. */
+int sg_job_document(struct sg_manager *m, const struct sg_job *j, struct sg_live *live, bool full,
+                    char **ret);
+int sg_status_document(struct sg_manager *m, char **ret);
+/* The reason as it is shown: a waiting job's is found out now. */
+const char *sg_job_reason_now(const struct sg_job *j, struct sg_live *live, char *buf, size_t size);

@@ -1,0 +1,588 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * One attempt, from the queue to a running process:
+ *
+ *   groups → COMMIT starting → fork the shim → READY: verify that it sits where it should → GO →
+ * STARTED
+ *
+ * Until GO nothing of the user's has run, and the attempt can be dropped by closing the gate.
+ */
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/format.h"
+#include "base/time-util.h"
+#include "core/cpus.h"
+#include "edge/log.h"
+#include "manager.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <syslog.h>
+
+void sg_live_changed(struct sg_live *l)
+{
+        sg_store_update(l->manager->store, &l->job, NULL, NULL);
+        sg_api_emit(l->manager, &l->job);
+}
+
+/* --- the place
+ * ------------------------------------------------------------------------------------------ */
+
+/* A device that isn't there (yet) can't be opened either: its rule is left out. */
+static size_t device_rules(const struct sg_class *class, struct sg_device_rule *rules)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < class->n_devices; i++) {
+                const struct sg_device_allow *a = &class->devices[i];
+                struct stat st;
+
+                if (stat(a->path, &st) < 0 || !(S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode)))
+                        continue;
+                rules[n] = (struct sg_device_rule){
+                        .type = S_ISCHR(st.st_mode) ? 'c' : 'b',
+                        .major = (int32_t)major(st.st_rdev),
+                        .minor = (int32_t)minor(st.st_rdev),
+                };
+                memcpy(rules[n++].access, a->access, sizeof(a->access));
+        }
+        return n;
+}
+
+int sg_live_make_scope(struct sg_live *l, bool adopt, char **ret_why)
+{
+        struct sg_manager *m = l->manager;
+        _cleanup_free_ struct sg_device_rule *rules = NULL;
+        struct sg_scope_request req = {
+                .key = &l->job.key,
+                .class = l->job.class,
+                .class_weight = l->class->weight,
+                .limits = l->job.limits,
+                .device_closed = l->class->device_closed,
+        };
+        int r;
+
+        if (l->class->n_devices > 0) {
+                rules = calloc(l->class->n_devices, sizeof(*rules));
+                if (!rules)
+                        return -ENOMEM;
+                req.n_devices = device_rules(l->class, rules);
+                req.devices = rules;
+        }
+        if (l->job.limits.pin) {
+                sg_cpus_pick(m->pinned, &m->node.cpus, l->job.limits.cpus, &l->pinned);
+                req.cpus = l->pinned;
+        }
+        r = adopt ? sg_scope_adopt(&l->scope, m->backend, &req)
+                  : sg_scope_new(&l->scope, m->backend, &req, ret_why);
+        if (r < 0)
+                return r;
+        for (unsigned cpu = 0; l->job.limits.pin && cpu < SG_CPUS_MAX; cpu++)
+                m->pinned[cpu] += sg_cpuset_has(&l->pinned, cpu);
+        sg_list_append(&m->active, &l->active_link);
+        return 0;
+}
+
+/* --- what the shim is told besides what was submitted
+ * ----------------------------------------------------- */
+
+static void put_env(struct sg_record *r, uint16_t tag, const char *name, const char *value)
+{
+        char line[256];
+
+        (void)snprintf(line, sizeof(line), "%s=%s", name, value);
+        sg_record_put_str(r, tag, line);
+}
+
+static void put_env_u64(struct sg_record *r, uint16_t tag, const char *name, uint64_t value)
+{
+        char number[24];
+
+        (void)snprintf(number, sizeof(number), "%" PRIu64, value);
+        put_env(r, tag, name, number);
+}
+
+static void put_environment(const struct sg_live *l, struct sg_record *r)
+{
+        static const char *const threads[] = {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS",
+                                              "MKL_NUM_THREADS"};
+        char id[SG_JOB_ID_MAX];
+
+        sg_job_id_format(id, &l->job.key, l->manager->node.name);
+        put_env(r, SG_SPEC_ENV_FORCE, "SCHEDGOV_JOB_ID", id);
+        put_env(r, SG_SPEC_ENV_FORCE, "SCHEDGOV_JOB_NAME", l->job.name);
+        put_env_u64(r, SG_SPEC_ENV_FORCE, "SCHEDGOV_ATTEMPT", l->job.key.attempt);
+        if (l->job.array_first > 0)
+                put_env_u64(r, SG_SPEC_ENV_FORCE, "SCHEDGOV_ARRAY_INDEX",
+                            (uint64_t)l->job.array_index);
+        if (l->job.limits.cpus > 0)
+                for (size_t i = 0; i < SG_ELEMENTSOF(threads); i++)
+                        put_env_u64(r, SG_SPEC_ENV_DEFAULT, threads[i], l->job.limits.cpus);
+        if (l->job.limits.cpu_quota_pm != SG_UNLIMITED)
+                put_env(r, SG_SPEC_ENV_DEFAULT, "OMP_WAIT_POLICY", "passive");
+}
+
+static void put_groups(const struct sg_live *l, struct sg_record *r)
+{
+        size_t n;
+        const struct sg_group_dir *dirs = sg_scope_dirs(l->scope, &n);
+
+        for (size_t i = 0; i < n; i++) {
+                char field[4096];
+                size_t size = strnlen(dirs[i].path, sizeof(field) - 1);
+
+                field[0] = (char)dirs[i].hier;
+                memcpy(field + 1, dirs[i].path, size);
+                sg_record_put(r, SG_SPEC_GROUP_DIR, field, size + 1);
+        }
+}
+
+static void put_launch(const struct sg_live *l, struct sg_record *r)
+{
+        const struct sg_settings *s = l->manager->settings;
+        char path[4096], cpus[256];
+
+        put_groups(l, r);
+        put_environment(l, r);
+        (void)snprintf(path, sizeof(path), "%s/logs/%" PRIu64 "-%s.log",
+                       sg_store_dir(l->manager->store), l->job.key.n, l->job.key.origin);
+        sg_record_put_str(r, SG_SPEC_LOG, path);
+        sg_record_put_u64(r, SG_SPEC_LOG_MAX,
+                          s->log_max_bytes == SG_UNLIMITED ? 0 : s->log_max_bytes);
+        sg_record_put_u64(r, SG_SPEC_LOG_KEEP, s->log_keep);
+        if (l->job.limits.pin && (sg_scope_unenforced(l->scope) & (1U << SG_LIMIT_CPUSET)) &&
+            sg_format_cpuset(cpus, sizeof(cpus), &l->pinned) >= 0)
+                sg_record_put_str(r, SG_SPEC_CPU_AFFINITY, cpus);
+}
+
+/* --- watching the shim
+ * ------------------------------------------------------------------------------------ */
+
+static void shim_gone(struct sg_live *l)
+{
+        l->shim_source = sd_event_source_disable_unref(l->shim_source);
+        l->shim_pidfd = sg_close(l->shim_pidfd);
+        if (l->shim_is_child)
+                (void)waitpid(l->shim, NULL, 0);
+        l->shim = 0;
+        if (l->ended_durable)
+                sg_live_release(l);
+        else if (!l->concluded)
+                sg_live_inspect(l, SG_PUBLISH_VOID);
+}
+
+static int on_shim_exit(sd_event_source *source, int fd, uint32_t revents, void *userdata)
+{
+        (void)source;
+        (void)fd;
+        (void)revents;
+        shim_gone(userdata);
+        return 0;
+}
+
+int sg_live_watch_shim(struct sg_live *l, pid_t pid, bool is_child)
+{
+        int r;
+
+        l->shim_pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+        if (l->shim_pidfd < 0)
+                return -errno;
+        r = sd_event_add_io(l->manager->event, &l->shim_source, l->shim_pidfd, EPOLLIN,
+                            on_shim_exit, l);
+        if (r < 0) {
+                l->shim_pidfd = sg_close(l->shim_pidfd);
+                return r;
+        }
+        l->shim = pid;
+        l->shim_is_child = is_child;
+        return 0;
+}
+
+/* --- the gate
+ * ---------------------------------------------------------------------------------------------- */
+
+static void close_gate(struct sg_live *l)
+{
+        l->gate_source = sd_event_source_disable_unref(l->gate_source);
+        l->gate = sg_close(l->gate);
+}
+
+static int send_go(struct sg_live *l)
+{
+        struct sg_gate_message go = {.kind = SG_GATE_GO};
+
+        if (send(l->gate, &go, sizeof(go), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+                return -errno;
+        l->gone_ahead = true;
+        sg_manager_fault(l->manager, "gate-after-go");
+        return 0;
+}
+
+static void on_fate_published(int result, const struct sg_attempt_info *info, void *userdata)
+{
+        struct sg_live *l = userdata;
+
+        l->inspecting = false;
+        if (result < 0 || info->fate != SG_ATTEMPT_RUN || send_go(l) < 0)
+                close_gate(l);
+        if (l->shim == 0)
+                sg_live_inspect(l, SG_PUBLISH_VOID);
+}
+
+/* The process that `schedctl run` became can neither join root's groups nor link into the attempt's
+ * directory. */
+static int admit_foreground(struct sg_live *l, pid_t pid)
+{
+        int r;
+
+        r = sg_scope_move(l->scope, l->shim, false);
+        if (r < 0)
+                return r;
+        return sg_scope_move(l->scope, pid, true);
+}
+
+static int is_child_of(pid_t pid, pid_t parent)
+{
+        _cleanup_free_ char *text = NULL;
+        char path[64], *line;
+        int ppid, r;
+
+        (void)snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+        r = sg_read_file(AT_FDCWD, path, 16384, &text, NULL);
+        if (r < 0)
+                return r;
+        line = strstr(text, "\nPPid:");
+        return line && sscanf(line, "\nPPid: %d", &ppid) == 1 && ppid == parent;
+}
+
+static int verify(struct sg_live *l, pid_t pid)
+{
+        int r;
+
+        if (pid <= 1 || is_child_of(pid, l->shim) <= 0)
+                return -ESRCH;
+        if (l->job.foreground) {
+                r = admit_foreground(l, pid);
+                if (r < 0)
+                        return r;
+        }
+        r = sg_scope_holds(l->scope, l->shim, false);
+        if (r > 0)
+                r = sg_scope_holds(l->scope, pid, true);
+        return r < 0 ? r : r == 0 ? -ENOENT : 0;
+}
+
+static void on_ready(struct sg_live *l, pid_t pid)
+{
+        int r;
+
+        sg_manager_fault(l->manager, "gate-ready");
+        r = l->job.intent != SG_INTENT_NONE ? -ECANCELED : verify(l, pid);
+        if (r < 0) {
+                if (r != -ECANCELED)
+                        sg_log(LOG_WARNING, "job %" PRIu64 ": not in its groups: %s; not let go",
+                               l->job.key.n, strerror(-r));
+                close_gate(l);
+                return;
+        }
+        l->job.pid = pid;
+        sg_scope_set_main(l->scope, l->shim, pid);
+        sg_manager_fault(l->manager, "gate-verified");
+        if (l->job.foreground) {
+                l->inspecting = true;
+                sg_store_inspect(l->manager->store, &l->job.key, SG_PUBLISH_RUN, on_fate_published,
+                                 l);
+        } else if (send_go(l) < 0) {
+                close_gate(l);
+        }
+}
+
+static void on_started(struct sg_live *l)
+{
+        if (l->job.state != SG_JOB_STARTING)
+                return;
+        l->job.state = SG_JOB_RUNNING;
+        l->failed_starts = 0;
+        l->job.started_usec = sg_now_realtime_usec();
+        sg_live_changed(l);
+        if (l->job.intent != SG_INTENT_NONE)
+                sg_live_kill(l, false);
+        else
+                sg_live_arm_time_limit(l);
+}
+
+static int on_gate(sd_event_source *source, int fd, uint32_t revents, void *userdata)
+{
+        struct sg_live *l = userdata;
+        struct sg_gate_message msg;
+        ssize_t n;
+
+        (void)source;
+        (void)revents;
+        n = recv(fd, &msg, sizeof(msg), MSG_DONTWAIT);
+        if (n < 0 && (errno == EAGAIN || errno == EINTR))
+                return 0;
+        if (n != sizeof(msg)) { /* closed: what became of it is seen when the shim exits */
+                close_gate(l);
+                return 0;
+        }
+        switch (msg.kind) {
+        case SG_GATE_READY:
+                if (l->job.pid == 0)
+                        on_ready(l, msg.pid);
+                break;
+        case SG_GATE_STARTED:
+                on_started(l);
+                break;
+        case SG_GATE_ENDED:
+                /* The record of a foreground shim counts once it has exited. */
+                if (!l->job.foreground && !l->concluded)
+                        sg_live_inspect(l, SG_PUBLISH_NONE);
+                break;
+        default:
+                close_gate(l);
+        }
+        return 0;
+}
+
+/* The shim's end comes back in *ret_theirs. */
+static int open_gate(struct sg_live *l, int *ret_theirs)
+{
+        int fds[2], r;
+
+        if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
+                return -errno;
+        r = sd_event_add_io(l->manager->event, &l->gate_source, fds[0], EPOLLIN, on_gate, l);
+        if (r < 0) {
+                (void)sg_close(fds[0]);
+                (void)sg_close(fds[1]);
+                return r;
+        }
+        l->gate = fds[0];
+        *ret_theirs = fds[1];
+        return 0;
+}
+
+/* --- forking it
+ * --------------------------------------------------------------------------------------------- */
+
+static int spawn(const char *program, const char *dir, int gate, pid_t *ret)
+{
+        char *argv[] = {(char *)"schedgov-shim", (char *)dir, NULL}, *env[] = {NULL};
+        posix_spawn_file_actions_t files;
+        posix_spawnattr_t attr;
+        sigset_t none;
+        int r;
+
+        r = posix_spawn_file_actions_init(&files);
+        if (r != 0)
+                return -r;
+        (void)posix_spawnattr_init(&attr);
+        (void)sigemptyset(&none);
+        (void)posix_spawnattr_setsigmask(&attr, &none);
+        (void)posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
+        r = posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDWR, 0);
+        for (int fd = 1; r == 0 && fd <= 2; fd++)
+                r = posix_spawn_file_actions_adddup2(&files, 0, fd);
+        if (r == 0)
+                r = posix_spawn_file_actions_adddup2(&files, gate, SG_GATE_FD);
+        if (r == 0)
+                r = posix_spawn(ret, program, &files, &attr, argv, env);
+        (void)posix_spawn_file_actions_destroy(&files);
+        (void)posix_spawnattr_destroy(&attr);
+        return -r;
+}
+
+static int fork_shim(struct sg_live *l)
+{
+        struct sg_manager *m = l->manager;
+        _cleanup_close_ int theirs = -1;
+        char dir[4096], name[SG_ATTEMPT_NAME_MAX];
+        pid_t pid;
+        int r;
+
+        r = open_gate(l, &theirs);
+        if (r < 0)
+                return r;
+        sg_attempt_name_format(name, &l->job.key);
+        (void)snprintf(dir, sizeof(dir), "%s/jobs/%s", sg_store_dir(m->store), name);
+        sg_manager_fault(l->manager, "before-fork");
+        r = spawn(m->shim_path, dir, theirs, &pid);
+        if (r >= 0)
+                r = sg_live_watch_shim(l, pid, true);
+        sg_manager_fault(l->manager, "after-fork");
+        if (r < 0)
+                close_gate(l);
+        return r;
+}
+
+/* Hands gate, lock and record to the caller of Attach, which then execs the shim. */
+static int hand_over(struct sg_live *l)
+{
+        _cleanup_close_ int theirs = -1, dir = -1, lock = -1, record = -1;
+        char path[4096], name[SG_ATTEMPT_NAME_MAX];
+        int r;
+
+        sg_attempt_name_format(name, &l->job.key);
+        (void)snprintf(path, sizeof(path), "%s/jobs/%s", sg_store_dir(l->manager->store), name);
+        dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (dir < 0)
+                return -errno;
+        lock = openat(dir, "lock", O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+        record = openat(dir, "exit.tmp", O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+        if (lock < 0 || record < 0)
+                return -errno;
+        r = open_gate(l, &theirs);
+        if (r < 0)
+                return r;
+        r = sg_live_watch_shim(l, l->runner->caller.pid, false);
+        if (r >= 0)
+                r = sd_bus_reply_method_return(l->attach, "hhh", theirs, lock, record);
+        if (r < 0) {
+                close_gate(l);
+                return r;
+        }
+        l->attach = sd_bus_message_unref(l->attach);
+        l->runner = NULL; /* its exec closes the connection */
+        return 0;
+}
+
+static void give_up(struct sg_live *l, int error, const char *what)
+{
+        l->job.state = SG_JOB_FAILED;
+        l->job.exit_code = SG_EXIT_OWN_FAILURE;
+        (void)sg_job_set_reason(&l->job, "cannot %s: %s", what, strerror(-error));
+        sg_live_end(l);
+}
+
+void sg_live_attach(struct sg_live *l)
+{
+        int r;
+
+        if (!l->attach || !l->attachable)
+                return;
+        l->attachable = false;
+        r = hand_over(l);
+        if (r >= 0)
+                return;
+        (void)sd_bus_reply_method_errorf(l->attach, SG_ERROR_INVALID,
+                                         "cannot start job %" PRIu64 ": %s", l->job.key.n,
+                                         strerror(-r));
+        l->attach = sd_bus_message_unref(l->attach);
+        give_up(l, r, "hand it over to its shim");
+}
+
+/* A disk that is full now may not be later: back into the queue, and look again. */
+static void unbegin(struct sg_live *l, int error)
+{
+        struct sg_manager *m = l->manager;
+
+        sg_log(LOG_ERR, "job %" PRIu64 ": cannot store its start: %s; trying again", l->job.key.n,
+               strerror(-error));
+        sg_queue_remove(m->queue, &l->entry);
+        sg_live_drop_scope(l);
+        l->job.state = SG_JOB_QUEUED;
+        l->job.begin_usec = sg_now_realtime_usec() + SG_USEC_PER_SEC;
+        (void)sg_job_set_reason(&l->job, "cannot store its start: %s", strerror(-error));
+        if (l->job.intent == SG_INTENT_CANCEL) {
+                l->job.state = SG_JOB_KILLED;
+                sg_live_end(l);
+        } else {
+                sg_live_enqueue(l);
+        }
+}
+
+static void on_start_durable(int result, const struct sg_job *job, void *userdata)
+{
+        struct sg_live *l = userdata;
+        int r;
+
+        (void)job;
+        if (result < 0) {
+                unbegin(l, result);
+        } else if (l->job.intent != SG_INTENT_NONE || l->dropping) {
+                sg_live_inspect(l, SG_PUBLISH_VOID);
+        } else if (l->job.foreground) {
+                l->attachable = true;
+                sg_live_attach(l);
+        } else {
+                r = fork_shim(l);
+                if (r < 0)
+                        give_up(l, r, "start its shim");
+        }
+}
+
+void sg_live_begin(struct sg_live *l)
+{
+        struct sg_manager *m = l->manager;
+        _cleanup_(sg_record_deinitp) struct sg_record launch = {0};
+        _cleanup_free_ char *why = NULL;
+        int r;
+
+        l->job.state = SG_JOB_STARTING;
+        l->job.key.attempt++;
+        l->job.pid = 0;
+        l->job.started_usec = l->job.ended_usec = 0;
+        l->job.exit_code = -1;
+        l->job.signal = 0;
+        l->gone_ahead = l->concluded = l->requeueing = l->ended_durable = l->killed = false;
+        (void)sg_job_set_reason(&l->job, NULL);
+        strcpy(l->job.boot_id, m->node.boot_id);
+        r = sg_live_make_scope(l, false, &why);
+        if (r < 0) {
+                l->job.state = SG_JOB_FAILED;
+                l->job.exit_code = SG_EXIT_OWN_FAILURE;
+                (void)sg_job_set_reason(&l->job, "cannot make its groups: %s",
+                                        why ? why : strerror(-r));
+                sg_live_end(l);
+                return;
+        }
+        sg_manager_fault(l->manager, "groups-made");
+        put_launch(l, &launch);
+        if (launch.error < 0) {
+                unbegin(l, launch.error);
+                return;
+        }
+        sg_store_start(m->store, &l->job, launch.data, launch.size, on_start_durable, l);
+        sg_api_emit(m, &l->job);
+}
+
+/* --- time limit
+ * --------------------------------------------------------------------------------------------- */
+
+static int on_time_limit(sd_event_source *source, uint64_t usec, void *userdata)
+{
+        struct sg_live *l = userdata;
+        char limit[SG_FORMAT_MAX], reason[128];
+
+        (void)source;
+        (void)usec;
+        (void)snprintf(reason, sizeof(reason), "it ran longer than its limit of %s",
+                       sg_format_usec(limit, l->job.limits.time_limit_usec));
+        sg_live_stop(l, SG_INTENT_TIMEOUT, reason);
+        return 0;
+}
+
+void sg_live_arm_time_limit(struct sg_live *l)
+{
+        uint64_t now = sg_now_realtime_usec(), limit = l->job.limits.time_limit_usec;
+        uint64_t ran = now > l->job.started_usec ? now - l->job.started_usec : 0;
+        int r;
+
+        l->timer = sd_event_source_disable_unref(l->timer);
+        if (limit == SG_UNLIMITED)
+                return;
+        r = sd_event_add_time_relative(l->manager->event, &l->timer, CLOCK_BOOTTIME,
+                                       ran < limit ? limit - ran : 0, 0, on_time_limit, l);
+        if (r < 0)
+                sg_log(LOG_ERR, "job %" PRIu64 ": cannot watch its time limit: %s", l->job.key.n,
+                       strerror(-r));
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * `--after`: what a job waits for. A dependency that lives is waited for in memory; one that has
+ * ended is looked up in the store, which says how.
+ */
+#include "edge/log.h"
+#include "manager.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <syslog.h>
+
+#define DEPENDENCIES_MAX 64
+
+/* One "N[@origin][:ok|:any]". */
+static int parse_one(struct sg_manager *m, const char *text, size_t size, struct sg_dependency *ret)
+{
+        char word[SG_JOB_ID_MAX + 8], *colon;
+        struct sg_job_key key;
+        int r;
+
+        if (size == 0 || size >= sizeof(word))
+                return -EINVAL;
+        memcpy(word, text, size);
+        word[size] = 0;
+        ret->any_end = false;
+        colon = strchr(word, ':');
+        if (colon) {
+                *colon = 0;
+                if (strcmp(colon + 1, "any") == 0)
+                        ret->any_end = true;
+                else if (strcmp(colon + 1, "ok") != 0)
+                        return -EINVAL;
+        }
+        r = sg_job_id_parse(word, m->node.name, &key);
+        if (r < 0)
+                return r;
+        if (strcmp(key.origin, m->node.name) != 0)
+                return -EXDEV;
+        ret->n = key.n;
+        return 0;
+}
+
+/* The list, at most DEPENDENCIES_MAX long; its length, or a negative errno. */
+static int parse_all(struct sg_manager *m, const char *after, struct sg_dependency *list)
+{
+        int n = 0, r;
+
+        for (const char *p = after; p && *p;) {
+                size_t size = strcspn(p, ",");
+
+                if (n == DEPENDENCIES_MAX)
+                        return -E2BIG;
+                r = parse_one(m, p, size, &list[n++]);
+                if (r < 0)
+                        return r;
+                p += size + (p[size] == ',');
+        }
+        return n;
+}
+
+int sg_live_check_dependencies(struct sg_manager *m, const char *after, sd_bus_error *error)
+{
+        struct sg_dependency list[DEPENDENCIES_MAX];
+        int n = parse_all(m, after, list);
+
+        if (n == -E2BIG)
+                (void)sd_bus_error_setf(error, SG_ERROR_INVALID, "after: at most %d jobs",
+                                        DEPENDENCIES_MAX);
+        else if (n == -EXDEV)
+                (void)sd_bus_error_set(error, SG_ERROR_INVALID,
+                                       "after: only jobs of this node can be waited for");
+        else if (n < 0)
+                (void)sd_bus_error_setf(error, SG_ERROR_INVALID,
+                                        "after: wants JOB or JOB:ok or JOB:any, not '%s'", after);
+        for (int i = 0; i < n; i++)
+                if (list[i].n == 0 || list[i].n > m->last_n) {
+                        (void)sd_bus_error_setf(error, SG_ERROR_NO_SUCH_JOB,
+                                                "after: there is no job %" PRIu64, list[i].n);
+                        return -ENOENT;
+                }
+        return n < 0 ? n : 0;
+}
+
+int sg_live_set_dependencies(struct sg_live *l, const char *after)
+{
+        struct sg_dependency list[DEPENDENCIES_MAX];
+        int n = parse_all(l->manager, after, list);
+
+        if (n <= 0)
+                return n;
+        l->after = malloc((size_t)n * sizeof(*l->after));
+        if (!l->after)
+                return -ENOMEM;
+        memcpy(l->after, list, (size_t)n * sizeof(*l->after));
+        l->n_after = (size_t)n;
+        sg_list_append(&l->manager->dependents, &l->after_link);
+        return 0;
+}
+
+/* --- one by one
+ * ------------------------------------------------------------------------------------------- */
+
+static bool ended_well(const struct sg_job *j)
+{
+        return j->state == SG_JOB_EXITED && j->exit_code == 0;
+}
+
+static void fail(struct sg_live *l, uint64_t n, const char *how)
+{
+        l->job.state = SG_JOB_FAILED;
+        l->job.exit_code = SG_EXIT_OWN_FAILURE;
+        (void)sg_job_set_reason(&l->job, "job %" PRIu64 ", which it waited for, %s", n, how);
+        sg_live_end(l);
+}
+
+static void met(struct sg_live *l, size_t i)
+{
+        l->after[i] = l->after[--l->n_after];
+        if (l->n_after == 0) {
+                sg_list_remove(&l->after_link);
+                sg_live_enqueue(l);
+        }
+}
+
+static void settle(struct sg_live *l, const struct sg_job *ended)
+{
+        for (size_t i = 0; i < l->n_after; i++) {
+                char how[64];
+
+                if (l->after[i].n != ended->key.n)
+                        continue;
+                if (l->after[i].any_end || ended_well(ended)) {
+                        met(l, i);
+                        return;
+                }
+                if (ended->state == SG_JOB_EXITED)
+                        (void)snprintf(how, sizeof(how), "exited with %" PRIi64, ended->exit_code);
+                else
+                        (void)snprintf(how, sizeof(how), "ended as %s",
+                                       sg_job_state_to_string(ended->state));
+                fail(l, ended->key.n, how);
+                return;
+        }
+}
+
+void sg_manager_dependency_ended(struct sg_manager *m, const struct sg_job *ended)
+{
+        struct sg_live *l, *next;
+
+        sg_list_foreach_safe (l, next, &m->dependents, after_link)
+                settle(l, ended);
+}
+
+/* --- those that had ended before we looked
+ * ------------------------------------------------------------------ */
+
+struct lookup {
+        struct sg_manager *manager;
+        uint64_t job, dependency;
+        bool found;
+};
+
+static void on_found(int result, const struct sg_job *job, void *userdata)
+{
+        struct lookup *k = userdata;
+        struct sg_live *l = sg_manager_find(k->manager, k->job);
+
+        if (result < 0 || !job)
+                return;
+        k->found = true;
+        if (l && sg_job_state_is_final(job->state))
+                settle(l, job);
+}
+
+static void on_looked_up(int result, const struct sg_job *job, void *userdata)
+{
+        struct lookup *k = userdata;
+        struct sg_live *l = sg_manager_find(k->manager, k->job);
+
+        (void)job;
+        if (l && !l->dropping && result >= 0 && !k->found)
+                fail(l, k->dependency, "is not known any more");
+        free(k);
+}
+
+static int look_up(struct sg_live *l, uint64_t n)
+{
+        struct sg_manager *m = l->manager;
+        struct sg_store_query q = {.n = n, .origin = m->node.name, .uid = SG_UNLIMITED, .limit = 1};
+        struct lookup *k = malloc(sizeof(*k));
+
+        if (!k)
+                return -ENOMEM;
+        *k = (struct lookup){.manager = m, .job = l->job.key.n, .dependency = n};
+        sg_store_list(m->store, &q, on_found, on_looked_up, k);
+        return 0;
+}
+
+void sg_live_settle_dependencies(struct sg_live *l)
+{
+        for (size_t i = l->n_after; i > 0 && !l->dropping; i--) {
+                struct sg_live *other = sg_manager_find(l->manager, l->after[i - 1].n);
+
+                if (!other) {
+                        if (look_up(l, l->after[i - 1].n) < 0)
+                                fail(l, l->after[i - 1].n, "cannot be looked up: out of memory");
+                } else if (other->ended_durable && !other->requeueing) {
+                        settle(l, &other->job);
+                }
+        }
+        sg_live_enqueue(l);
+}

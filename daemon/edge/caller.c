@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "edge/caller.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77 /* Linux 6.5; not in Debian 12's headers */
+#endif
+
+/* The start of a process in clock ticks since boot: field 22 of its stat, counted after the name,
+ * which may hold anything. */
+static int start_ticks(pid_t pid, uint64_t *ret)
+{
+        char path[64], buf[1024], *p;
+        unsigned long long ticks;
+        int r;
+
+        (void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+        r = sg_read_line_file(AT_FDCWD, path, buf, sizeof(buf));
+        if (r < 0)
+                return r;
+        p = strrchr(buf, ')');
+        for (int i = 0; p && i < 20; i++)
+                p = strchr(p + 1, ' ');
+        if (!p || sscanf(p, "%llu", &ticks) != 1)
+                return -EBADMSG;
+        *ret = ticks;
+        return 0;
+}
+
+/* Before 6.5: a process that started after we began to look is not the one that connected. */
+static int open_by_pid(pid_t pid, int *ret)
+{
+        _cleanup_close_ int fd = -1;
+        uint64_t ticks;
+        struct timespec now;
+        int r;
+
+        (void)clock_gettime(CLOCK_BOOTTIME, &now);
+        fd = (int)syscall(SYS_pidfd_open, pid, 0);
+        if (fd < 0)
+                return -errno;
+        r = start_ticks(pid, &ticks);
+        if (r < 0)
+                return r;
+        if (ticks > (uint64_t)(now.tv_sec + 1) * (uint64_t)sysconf(_SC_CLK_TCK))
+                return -ESRCH;
+        *ret = TAKE_FD(fd);
+        return 0;
+}
+
+static int read_groups(int fd, gid_t **ret, size_t *ret_n)
+{
+        _cleanup_free_ gid_t *groups = NULL;
+        socklen_t size = 64 * sizeof(gid_t);
+
+        for (;;) {
+                gid_t *bigger = realloc(groups, size);
+
+                if (!bigger)
+                        return -ENOMEM;
+                groups = bigger;
+                if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups, &size) == 0)
+                        break;
+                if (errno != ERANGE)
+                        return -errno;
+        }
+        *ret_n = size / sizeof(gid_t);
+        *ret = TAKE_PTR(groups);
+        return 0;
+}
+
+int sg_caller_from_socket(struct sg_caller *ret, int fd)
+{
+        struct sg_caller c = {.pidfd = -1};
+        struct ucred cred;
+        socklen_t size = sizeof(cred);
+        int pidfd, r;
+
+        if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &size) < 0)
+                return -errno;
+        c.uid = cred.uid;
+        c.gid = cred.gid;
+        c.pid = cred.pid;
+        r = read_groups(fd, &c.groups, &c.n_groups);
+        if (r < 0)
+                return r;
+        size = sizeof(pidfd);
+        if (getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &size) == 0)
+                c.pidfd = pidfd;
+        else if (open_by_pid(cred.pid, &pidfd) == 0)
+                c.pidfd = pidfd;
+        *ret = c;
+        return 0;
+}
+
+void sg_caller_deinit(struct sg_caller *c)
+{
+        c->pidfd = sg_close(c->pidfd);
+        free(c->groups);
+        c->groups = NULL;
+        c->n_groups = 0;
+}
+
+bool sg_caller_in_group(const struct sg_caller *c, gid_t gid)
+{
+        if (c->gid == gid)
+                return true;
+        for (size_t i = 0; i < c->n_groups; i++)
+                if (c->groups[i] == gid)
+                        return true;
+        return false;
+}
+
+/* "Pid:" of a pidfd's fdinfo; −1 once the process has been reaped. */
+static pid_t pidfd_pid(int pidfd)
+{
+        _cleanup_free_ char *text = NULL;
+        char path[64], *line;
+        int pid;
+
+        (void)snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", pidfd);
+        if (sg_read_file(AT_FDCWD, path, 4096, &text, NULL) < 0)
+                return -1;
+        line = strstr(text, "\nPid:");
+        if (!line || sscanf(line, "\nPid: %d", &pid) != 1)
+                return -1;
+        return pid;
+}
+
+bool sg_caller_is_process(const struct sg_caller *c, int pidfd)
+{
+        return c->pidfd >= 0 && c->pid > 0 && pidfd_pid(pidfd) == c->pid &&
+               pidfd_pid(c->pidfd) == c->pid;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/*
+ * Who is at the other end of a connection: always the socket's own word (SO_PEERCRED,
+ * SO_PEERGROUPS, SO_PEERPIDFD), never a name in a message.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct sg_caller {
+        uid_t uid;
+        gid_t gid;
+        pid_t pid;
+        int pidfd; /* −1 if the process had gone already */
+        gid_t *groups;
+        size_t n_groups;
+};
+
+int sg_caller_from_socket(struct sg_caller *ret, int fd);
+void sg_caller_deinit(struct sg_caller *c);
+bool sg_caller_in_group(const struct sg_caller *c, gid_t gid);
+/* Whether pidfd names the very process that opened the socket. */
+bool sg_caller_is_process(const struct sg_caller *c, int pidfd);

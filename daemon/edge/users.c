@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "edge/users.h"
+#include "base/cleanup.h"
+#include "base/list.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+
+/* A remembered name; an account may be renamed or made anew, so not for ever. */
+#define CACHE_SEC 300
+
+struct entry {
+        struct sg_list link;
+        uid_t uid;
+        time_t since;
+        char name[SG_USER_NAME_MAX];
+};
+
+struct lookup {
+        struct sg_list link;
+        struct sg_users *users;
+        uid_t uid;
+        pid_t child;
+        sd_event_source *source;
+        sg_users_cb cb;
+        void *userdata;
+};
+
+struct sg_users {
+        sd_event *event;
+        struct sg_list cache, lookups;
+};
+
+int sg_users_new(struct sg_users **ret, sd_event *event)
+{
+        struct sg_users *u = calloc(1, sizeof(*u));
+
+        if (!u)
+                return -ENOMEM;
+        u->event = sd_event_ref(event);
+        sg_list_init(&u->cache);
+        sg_list_init(&u->lookups);
+        *ret = u;
+        return 0;
+}
+
+static void lookup_free(struct lookup *l)
+{
+        (void)waitpid(l->child, NULL, 0);
+        sd_event_source_disable_unref(l->source);
+        sg_list_remove(&l->link);
+        free(l);
+}
+
+struct sg_users *sg_users_free(struct sg_users *u)
+{
+        struct lookup *l, *next_lookup;
+        struct entry *e, *next_entry;
+
+        if (!u)
+                return NULL;
+        sg_list_foreach_safe (l, next_lookup, &u->lookups, link) {
+                (void)kill(l->child, SIGKILL);
+                lookup_free(l);
+        }
+        sg_list_foreach_safe (e, next_entry, &u->cache, link)
+                free(e);
+        sd_event_unref(u->event);
+        free(u);
+        return NULL;
+}
+
+static time_t now_sec(void)
+{
+        struct timespec ts;
+
+        (void)clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
+        return ts.tv_sec;
+}
+
+static const char *cache_get(struct sg_users *u, uid_t uid)
+{
+        struct entry *e, *next;
+
+        sg_list_foreach_safe (e, next, &u->cache, link) {
+                if (now_sec() - e->since > CACHE_SEC) {
+                        sg_list_remove(&e->link);
+                        free(e);
+                } else if (e->uid == uid) {
+                        return e->name;
+                }
+        }
+        return NULL;
+}
+
+static void cache_put(struct sg_users *u, uid_t uid, const char *name)
+{
+        struct entry *e = calloc(1, sizeof(*e));
+
+        if (!e)
+                return;
+        e->uid = uid;
+        e->since = now_sec();
+        strncpy(e->name, name, sizeof(e->name) - 1);
+        sg_list_append(&u->cache, &e->link);
+}
+
+static int find_local(uid_t uid, char name[SG_USER_NAME_MAX])
+{
+        _cleanup_fclose_ FILE *f = fopen("/etc/passwd", "re");
+        char buf[4096];
+        struct passwd pw, *found;
+
+        if (!f)
+                return -errno;
+        while (fgetpwent_r(f, &pw, buf, sizeof(buf), &found) == 0)
+                if (found->pw_uid == uid && strlen(found->pw_name) < SG_USER_NAME_MAX) {
+                        strcpy(name, found->pw_name);
+                        return 0;
+                }
+        return -ENOENT;
+}
+
+static int on_answer(sd_event_source *source, int fd, uint32_t revents, void *userdata)
+{
+        struct lookup *l = userdata;
+        char name[SG_USER_NAME_MAX];
+        ssize_t n;
+
+        (void)source;
+        (void)revents;
+        n = read(fd, name, sizeof(name) - 1);
+        if (n <= 0)
+                n = snprintf(name, sizeof(name), "%u", l->uid);
+        name[n] = 0;
+        cache_put(l->users, l->uid, name);
+        l->cb(name, l->userdata);
+        lookup_free(l);
+        return 0;
+}
+
+/* Keeps nothing of ours open but its answer: a hung lookup must not hold the state directory's lock. */
+static void child_main(uid_t uid, int fd)
+{
+        struct passwd *pw;
+
+        if (fd > 3)
+                (void)close_range(3, (unsigned)fd - 1, 0);
+        (void)close_range((unsigned)fd + 1, ~0U, 0);
+        pw = getpwuid(uid);
+
+        if (pw && strlen(pw->pw_name) < SG_USER_NAME_MAX)
+                (void)!write(fd, pw->pw_name, strlen(pw->pw_name));
+        _exit(0);
+}
+
+int sg_users_lookup(struct sg_users *u, uid_t uid, sg_users_cb cb, void *userdata)
+{
+        char name[SG_USER_NAME_MAX];
+        const char *known = cache_get(u, uid);
+        struct lookup *l;
+        int fds[2], r;
+
+        if (known) {
+                cb(known, userdata);
+                return 0;
+        }
+        if (find_local(uid, name) == 0) {
+                cache_put(u, uid, name);
+                cb(name, userdata);
+                return 0;
+        }
+        l = calloc(1, sizeof(*l));
+        if (!l)
+                return -ENOMEM;
+        *l = (struct lookup){.users = u, .uid = uid, .cb = cb, .userdata = userdata};
+        if (pipe2(fds, O_CLOEXEC) < 0) {
+                free(l);
+                return -errno;
+        }
+        l->child = fork();
+        if (l->child == 0)
+                child_main(uid, fds[1]);
+        (void)sg_close(fds[1]);
+        r = l->child < 0 ? -errno
+                         : sd_event_add_io(u->event, &l->source, fds[0], EPOLLIN, on_answer, l);
+        if (r < 0) {
+                (void)sg_close(fds[0]);
+                if (l->child > 0)
+                        (void)waitpid(l->child, NULL, 0);
+                free(l);
+                return r;
+        }
+        (void)sd_event_source_set_io_fd_own(l->source, 1);
+        sg_list_append(&u->lookups, &l->link);
+        return 0;
+}
+
+/* --- groups
+ * ------------------------------------------------------------------------------------------- */
+
+void sg_users_group_names_free(char **names)
+{
+        for (char **p = names; p && *p; p++)
+                free(*p);
+        free(names);
+}
+
+static bool in_list(const gid_t *gids, size_t n, gid_t gid)
+{
+        for (size_t i = 0; i < n; i++)
+                if (gids[i] == gid)
+                        return true;
+        return false;
+}
+
+int sg_users_group_names(const gid_t *gids, size_t n, char ***ret)
+{
+        _cleanup_fclose_ FILE *f = fopen("/etc/group", "re");
+        char **names, buf[65536];
+        struct group gr, *found;
+        size_t k = 0;
+
+        names = calloc(2 * n + 1, sizeof(*names));
+        if (!names)
+                return -ENOMEM;
+        for (size_t i = 0; i < n; i++)
+                if (asprintf(&names[k], "%u", gids[i]) < 0)
+                        names[k] = NULL;
+                else
+                        k++;
+        while (f && k < 2 * n && fgetgrent_r(f, &gr, buf, sizeof(buf), &found) == 0)
+                if (in_list(gids, n, found->gr_gid)) {
+                        names[k] = strdup(found->gr_name);
+                        if (names[k])
+                                k++;
+                }
+        *ret = names;
+        return 0;
+}
+
+int sg_users_find_group(const char *name, gid_t *ret)
+{
+        _cleanup_fclose_ FILE *f = fopen("/etc/group", "re");
+        char buf[65536];
+        struct group gr, *found;
+
+        if (!f)
+                return -errno;
+        while (fgetgrent_r(f, &gr, buf, sizeof(buf), &found) == 0)
+                if (strcmp(found->gr_name, name) == 0) {
+                        *ret = found->gr_gid;
+                        return 0;
+                }
+        return -ENOENT;
+}

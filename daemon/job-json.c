@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The documents: a job's (schedgov.job/1) and the node's (schedgov.status/1). Keys are added, never
+ * renamed. */
+#include "api.h"
+#include "base/format.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+static json_t *number_or_null(uint64_t v)
+{
+        return v == SG_UNLIMITED ? json_null() : json_integer((json_int_t)v);
+}
+
+static json_t *string_or_null(const char *s)
+{
+        return s ? json_string(s) : json_null();
+}
+
+static json_t *time_or_null(uint64_t usec)
+{
+        char buf[SG_FORMAT_MAX];
+
+        return usec == 0 ? json_null() : json_string(sg_format_rfc3339(buf, usec));
+}
+
+static json_t *signal_or_null(int64_t sig)
+{
+        return sig == 0 ? json_null() : json_string(sg_signal_name((int)sig) ?: "?");
+}
+
+static json_t *times(const struct sg_job *j)
+{
+        return json_pack("{s:o,s:o,s:o}", "submitted", time_or_null(j->submitted_usec), "started",
+                         time_or_null(j->started_usec), "ended", time_or_null(j->ended_usec));
+}
+
+static json_t *limits(const struct sg_limits *l)
+{
+        json_t *o = json_object();
+
+        json_object_set_new(o, "cpu_weight", number_or_null(l->cpu_weight));
+        json_object_set_new(o, "cpu_quota",
+                            l->cpu_quota_pm == SG_UNLIMITED
+                                    ? json_null()
+                                    : json_real((double)l->cpu_quota_pm / 1e4));
+        json_object_set_new(o, "cpus",
+                            l->cpus == 0 ? json_null() : json_integer((json_int_t)l->cpus));
+        json_object_set_new(o, "memory_high", number_or_null(l->memory_high));
+        json_object_set_new(o, "memory_max", number_or_null(l->memory_max));
+        json_object_set_new(o, "tasks_max", number_or_null(l->tasks_max));
+        json_object_set_new(o, "io_weight", number_or_null(l->io_weight));
+        json_object_set_new(o, "time_limit_sec",
+                            l->time_limit_usec == SG_UNLIMITED
+                                    ? json_null()
+                                    : json_real((double)l->time_limit_usec / 1e6));
+        json_object_set_new(o, "gpus", json_array());
+        return o;
+}
+
+/* A finished job's figures are those that its shim read last; a living one's are read now. */
+static json_t *usage(const struct sg_job *j, const struct sg_live *live)
+{
+        struct sg_counters c = {
+                .cpu_usec = j->cpu_usec,
+                .memory_bytes = SG_UNLIMITED,
+                .memory_peak_bytes = j->memory_peak_bytes,
+                .io_read_bytes = j->io_read_bytes,
+                .io_write_bytes = j->io_write_bytes,
+        };
+        json_t *o = json_object();
+
+        if (live && live->scope)
+                sg_scope_counters(live->scope, &c);
+        json_object_set_new(o, "cpu_usec", number_or_null(c.cpu_usec));
+        json_object_set_new(o, "memory_bytes", number_or_null(c.memory_bytes));
+        json_object_set_new(o, "memory_peak_bytes", number_or_null(c.memory_peak_bytes));
+        json_object_set_new(o, "io_read_bytes", number_or_null(c.io_read_bytes));
+        json_object_set_new(o, "io_write_bytes", number_or_null(c.io_write_bytes));
+        json_object_set_new(o, "net_rx_bytes", json_null());
+        json_object_set_new(o, "net_tx_bytes", json_null());
+        return o;
+}
+
+static json_t *limit_names(uint32_t bits)
+{
+        json_t *a = json_array();
+
+        for (unsigned k = 0; k < _SG_LIMIT_MAX; k++)
+                if (bits & (1U << k))
+                        json_array_append_new(a, json_string(sg_limit_kind_to_string(k)));
+        return a;
+}
+
+const char *sg_job_reason_now(const struct sg_job *j, struct sg_live *live, char *buf, size_t size)
+{
+        if (live && j->state == SG_JOB_QUEUED && !j->reason) {
+                sg_live_why_pending(live, buf, size);
+                return buf;
+        }
+        return j->reason ?: "";
+}
+
+/* NULL only when memory ran out, which jansson tells by NULL values on the way. */
+static int dump(json_t *o, char **ret)
+{
+        char *s = o ? json_dumps(o, JSON_COMPACT) : NULL;
+
+        json_decref(o);
+        if (!s)
+                return -ENOMEM;
+        *ret = s;
+        return 0;
+}
+
+int sg_job_document(struct sg_manager *m, const struct sg_job *j, struct sg_live *live, bool full,
+                    char **ret)
+{
+        char id[SG_JOB_ID_MAX], why[256];
+        json_t *o = json_object();
+
+        sg_job_id_format(id, &j->key, m->node.name);
+        json_object_set_new(o, "schema", json_string("schedgov.job/1"));
+        json_object_set_new(o, "id", json_string(id));
+        json_object_set_new(o, "name", json_string(j->name));
+        json_object_set_new(o, "class", json_string(j->class));
+        json_object_set_new(o, "user", json_string(j->user));
+        json_object_set_new(o, "uid", json_integer((json_int_t)j->uid));
+        json_object_set_new(o, "state", json_string(sg_job_state_to_string(j->state)));
+        json_object_set_new(o, "reason", json_string(sg_job_reason_now(j, live, why, sizeof(why))));
+        json_object_set_new(o, "pid", j->pid > 0 ? json_integer(j->pid) : json_null());
+        json_object_set_new(o, "node", json_string(m->node.name));
+        json_object_set_new(o, "attempt", json_integer((json_int_t)j->key.attempt));
+        json_object_set_new(o, "priority", json_integer(j->priority));
+        json_object_set_new(o, "array_index",
+                            j->array_first > 0 ? json_integer(j->array_index) : json_null());
+        json_object_set_new(o, "command", full ? string_or_null(j->command) : json_null());
+        json_object_set_new(o, "output", full ? string_or_null(j->output) : json_null());
+        json_object_set_new(o, "error", full ? string_or_null(j->error) : json_null());
+        json_object_set_new(o, "exit_code",
+                            j->exit_code < 0 ? json_null() : json_integer(j->exit_code));
+        json_object_set_new(o, "signal", signal_or_null(j->signal));
+        json_object_set_new(o, "times", times(j));
+        json_object_set_new(o, "limits", limits(&j->limits));
+        json_object_set_new(
+                o, "not_enforced",
+                limit_names(live && live->scope ? sg_scope_unenforced(live->scope) : 0));
+        json_object_set_new(o, "usage", usage(j, live));
+        return dump(o, ret);
+}
+
+int sg_status_document(struct sg_manager *m, char **ret)
+{
+        uint64_t count[_SG_JOB_STATE_MAX] = {0};
+        const char *trouble = sg_store_error(m->store);
+        json_t *o = json_object(), *jobs = json_object();
+        struct sg_live *l;
+
+        sg_list_foreach (l, &m->jobs, link)
+                count[l->job.state]++;
+        for (unsigned state = 0; state <= SG_JOB_SUSPENDED; state++)
+                json_object_set_new(jobs, sg_job_state_to_string(state),
+                                    json_integer((json_int_t)count[state]));
+        json_object_set_new(o, "schema", json_string("schedgov.status/1"));
+        json_object_set_new(o, "version", json_string(SG_VERSION));
+        json_object_set_new(o, "node", json_string(m->node.name));
+        json_object_set_new(o, "pid", json_integer(getpid()));
+        json_object_set_new(o, "backend", json_string(sg_backend_name(m->backend)));
+        json_object_set_new(o, "backend_detail", json_string(sg_backend_describe(m->backend)));
+        json_object_set_new(o, "not_enforced", limit_names(sg_backend_unenforced(m->backend)));
+        json_object_set_new(o, "cpus", json_integer((json_int_t)m->node.n_cpus));
+        json_object_set_new(o, "memory_bytes", json_integer((json_int_t)m->node.memory_total));
+        json_object_set_new(o, "jobs", jobs);
+        json_object_set_new(o, "max_jobs",
+                            number_or_null(sg_queue_max_jobs(m->queue, m->node.n_cpus)));
+        json_object_set_new(o, "store", json_string(trouble ?: "ok"));
+        return dump(o, ret);
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* schedgovd: options, signals, the loop. Everything else belongs to the manager. */
+#include "base/cleanup.h"
+#include "edge/log.h"
+#include "manager.h"
+#include "proto/names.h"
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <syslog.h>
+#include <systemd/sd-daemon.h>
+
+enum {
+        OPT_STANDALONE = 1000,
+        OPT_STATE_DIR,
+        OPT_SOCKET,
+        OPT_BACKEND,
+        OPT_CONFIG_ROOT,
+        OPT_NODE_NAME,
+        OPT_LOG_LEVEL
+};
+
+struct options {
+        struct sg_manager_options manager;
+        bool standalone;
+};
+
+static void help(void)
+{
+        puts("schedgovd [OPTIONS]\n\n"
+             "The governor of one host: queues jobs, runs them in groups of their own, keeps their "
+             "limits.\n\n"
+             "  --standalone          stay in the foreground, need nothing installed; wants "
+             "--state-dir\n"
+             "  --state-dir DIR       database, logs, attempts (default " SG_SYSTEM_STATE_DIR ")\n"
+             "  --socket PATH         where schedctl talks to us (default DIR/bus, "
+             "or " SG_SYSTEM_SOCKET ")\n"
+             "  --backend NAME        cgroupfs or observe; without it the best that works\n"
+             "  --config-root DIR     read DIR/etc/schedgov, DIR/run/schedgov, "
+             "DIR/usr/lib/schedgov\n"
+             "  --node-name NAME      instead of the host's name\n"
+             "  --log-level LEVEL     err, warning, notice, info or debug\n"
+             "  -h, --help            this text\n"
+             "      --version         the version\n\n"
+             "SIGHUP reads the configuration again. SIGTERM stops the daemon; jobs go on and are "
+             "found again.\n"
+             "See schedgovd(8), schedgov.conf(5), schedgov.policy(5).");
+}
+
+static int usage_error(const char *what, const char *got)
+{
+        fprintf(stderr, "schedgovd: %s%s%s%s; see schedgovd --help\n", what, got ? ", not '" : "",
+                got ?: "", got ? "'" : "");
+        return -EINVAL;
+}
+
+static int parse_log_level(const char *s)
+{
+        static const struct {
+                const char *name;
+                int level;
+        } levels[] = {{"err", LOG_ERR},
+                      {"warning", LOG_WARNING},
+                      {"notice", LOG_NOTICE},
+                      {"info", LOG_INFO},
+                      {"debug", LOG_DEBUG}};
+
+        for (size_t i = 0; i < SG_ELEMENTSOF(levels); i++)
+                if (strcmp(levels[i].name, s) == 0) {
+                        sg_log_set_level(levels[i].level);
+                        return 0;
+                }
+        return usage_error("--log-level wants err, warning, notice, info or debug", s);
+}
+
+static int apply_option(struct options *o, int option, const char *value)
+{
+        switch (option) {
+        case OPT_STANDALONE:
+                o->standalone = true;
+                return 0;
+        case OPT_STATE_DIR:
+                o->manager.state_dir = value;
+                return 0;
+        case OPT_SOCKET:
+                o->manager.socket = value;
+                return 0;
+        case OPT_BACKEND:
+                o->manager.backend = value;
+                return 0;
+        case OPT_CONFIG_ROOT:
+                o->manager.config_root = value;
+                return 0;
+        case OPT_NODE_NAME:
+                if (*value == 0 || strlen(value) >= SG_NODE_NAME_MAX || strpbrk(value, "/@ \t\n"))
+                        return usage_error("--node-name wants a host name", value);
+                o->manager.node_name = value;
+                return 0;
+        case OPT_LOG_LEVEL:
+                return parse_log_level(value);
+        default:
+                return -EINVAL;
+        }
+}
+
+/* 1: go on; 0: done (help, version); < 0: said what is wrong. */
+static int parse_options(struct options *o, int argc, char **argv)
+{
+        static const struct option table[] = {
+                {"standalone", no_argument, NULL, OPT_STANDALONE},
+                {"state-dir", required_argument, NULL, OPT_STATE_DIR},
+                {"socket", required_argument, NULL, OPT_SOCKET},
+                {"backend", required_argument, NULL, OPT_BACKEND},
+                {"config-root", required_argument, NULL, OPT_CONFIG_ROOT},
+                {"node-name", required_argument, NULL, OPT_NODE_NAME},
+                {"log-level", required_argument, NULL, OPT_LOG_LEVEL},
+                {"help", no_argument, NULL, 'h'},
+                {"version", no_argument, NULL, 'V'},
+                {0},
+        };
+        int c, r;
+
+        while ((c = getopt_long(argc, argv, "h", table, NULL)) >= 0) {
+                if (c == 'h') {
+                        help();
+                        return 0;
+                }
+                if (c == 'V') {
+                        puts("schedgovd " SG_VERSION);
+                        return 0;
+                }
+                if (c == '?')
+                        return -EINVAL;
+                r = apply_option(o, c, optarg);
+                if (r < 0)
+                        return r;
+        }
+        if (optind < argc)
+                return usage_error("takes options only", argv[optind]);
+        if (o->standalone && !o->manager.state_dir)
+                return usage_error("--standalone wants --state-dir DIR", NULL);
+        if (!o->standalone) {
+                o->manager.state_dir = o->manager.state_dir ?: SG_SYSTEM_STATE_DIR;
+                o->manager.socket = o->manager.socket ?: SG_SYSTEM_SOCKET;
+                o->manager.config_root = o->manager.config_root ?: "";
+        }
+        return 1;
+}
+
+static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *si, void *userdata)
+{
+        struct sg_config_errors errors = {0};
+
+        (void)source;
+        (void)si;
+        (void)sg_manager_reload(userdata, &errors);
+        sg_config_errors_deinit(&errors);
+        return 0;
+}
+
+static int block_signals(void)
+{
+        sigset_t set;
+
+        (void)signal(SIGPIPE, SIG_IGN);
+        (void)sigemptyset(&set);
+        (void)sigaddset(&set, SIGTERM);
+        (void)sigaddset(&set, SIGINT);
+        (void)sigaddset(&set, SIGHUP);
+        return sigprocmask(SIG_BLOCK, &set, NULL) < 0 ? -errno : 0;
+}
+
+static int run(const struct options *o)
+{
+        _cleanup_(sd_event_unrefp) sd_event *event = NULL;
+        _cleanup_free_ char *why = NULL;
+        struct sg_manager *m;
+        int r;
+
+        r = block_signals();
+        if (r < 0)
+                return r;
+        r = sd_event_new(&event);
+        if (r < 0)
+                return r;
+        r = sg_manager_new(&m, event, &o->manager, &why);
+        if (r < 0) {
+                sg_log(LOG_ERR, "%s", why ?: strerror(-r));
+                return r;
+        }
+        r = sd_event_add_signal(event, NULL, SIGTERM, NULL, NULL);
+        if (r >= 0)
+                r = sd_event_add_signal(event, NULL, SIGINT, NULL, NULL);
+        if (r >= 0)
+                r = sd_event_add_signal(event, NULL, SIGHUP, on_hangup, m);
+        if (r >= 0) {
+                if (o->standalone)
+                        printf("schedgovd: ready on %s/bus (%s)\n", sg_store_dir(m->store),
+                               sg_backend_name(m->backend));
+                (void)fflush(stdout);
+                (void)sd_notify(0, "READY=1");
+                r = sd_event_loop(event);
+        }
+        (void)sd_notify(0, "STOPPING=1");
+        sg_manager_free(m);
+        return r;
+}
+
+int main(int argc, char **argv)
+{
+        struct options o = {0};
+        int r;
+
+        (void)umask(022);
+        r = parse_options(&o, argc, argv);
+        if (r == 0)
+                return 0;
+        if (r > 0)
+                r = run(&o);
+        return r < 0 ? SG_EXIT_OWN_FAILURE : 0;
+}

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "manager.h"
+#include "base/cleanup.h"
+#include "base/fault.h"
+#include "base/file.h"
+#include "base/record.h"
+#include "edge/log.h"
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <syslog.h>
+
+#ifndef SG_LIBDIR
+#define SG_LIBDIR "/usr/local/lib/schedgov"
+#endif
+
+/* --- live jobs
+ * ------------------------------------------------------------------------------------------ */
+
+static struct sg_live **bucket(struct sg_manager *m, uint64_t n)
+{
+        return &m->buckets[n % SG_JOB_BUCKETS];
+}
+
+struct sg_live *sg_manager_find(struct sg_manager *m, uint64_t n)
+{
+        struct sg_live *l = *bucket(m, n);
+
+        while (l && l->job.key.n != n)
+                l = l->chain;
+        return l;
+}
+
+uint64_t sg_manager_count_of_user(struct sg_manager *m, uint64_t uid)
+{
+        struct sg_live *l;
+        uint64_t n = 0;
+
+        sg_list_foreach (l, &m->jobs, link)
+                n += l->job.uid == uid;
+        return n;
+}
+
+int sg_live_new(struct sg_live **ret, struct sg_manager *m, uint64_t n)
+{
+        struct sg_live *l = calloc(1, sizeof(*l));
+
+        if (!l)
+                return -ENOMEM;
+        l->manager = m;
+        l->gate = l->shim_pidfd = -1;
+        sg_list_init(&l->after_link);
+        sg_list_init(&l->active_link);
+        sg_list_init(&l->entry.link);
+        sg_list_init(&l->waiters);
+        sg_job_init(&l->job);
+        strcpy(l->job.key.origin, m->node.name);
+        l->job.key.n = n;
+        l->class = &m->settings->classes[0];
+        sg_list_append(&m->jobs, &l->link);
+        m->n_jobs++;
+        l->chain = *bucket(m, n);
+        *bucket(m, n) = l;
+        *ret = l;
+        return 0;
+}
+
+void sg_live_free(struct sg_live *l)
+{
+        struct sg_manager *m = l->manager;
+        struct sg_live **p = bucket(m, l->job.key.n);
+
+        assert(sg_list_empty(&l->waiters));
+        while (*p != l)
+                p = &(*p)->chain;
+        *p = l->chain;
+        sg_list_remove(&l->link);
+        m->n_jobs--;
+        sg_list_remove(&l->after_link);
+        sg_list_remove(&l->active_link);
+        sg_queue_remove(m->queue, &l->entry);
+        sd_event_source_disable_unref(l->gate_source);
+        sd_event_source_disable_unref(l->shim_source);
+        sd_event_source_disable_unref(l->group_source);
+        sd_event_source_disable_unref(l->timer);
+        sd_bus_message_unref(l->attach);
+        (void)sg_close(l->gate);
+        (void)sg_close(l->shim_pidfd);
+        sg_scope_free(l->scope);
+        sg_job_deinit(&l->job);
+        free(l->record);
+        free(l->after);
+        free(l);
+}
+
+void sg_manager_fault(struct sg_manager *m, const char *point)
+{
+        char path[PATH_MAX];
+
+        if (sg_path_join(path, sizeof(path), sg_store_dir(m->store), "fault") >= 0)
+                sg_fault(point, AT_FDCWD, path, sg_store_pid(m->store));
+}
+
+/* --- settings
+ * -------------------------------------------------------------------------------------------- */
+
+/* A class whose file has gone: its jobs keep their own limits and are otherwise in the default
+ * class. */
+static void settings_apply(struct sg_manager *m)
+{
+        struct sg_live *l;
+
+        sg_list_foreach (l, &m->jobs, link) {
+                l->class = sg_settings_class(m->settings, l->job.class);
+                if (!l->class)
+                        l->class = &m->settings->classes[0];
+        }
+        if (sg_queue_configure(m->queue, m->settings) < 0)
+                sg_log(LOG_ERR, "cannot apply all of the queue's settings: out of memory");
+        sg_store_set_retention(m->store, m->settings->history_jobs, m->settings->history_usec);
+        sg_manager_schedule(m);
+}
+
+int sg_manager_reload(struct sg_manager *m, struct sg_config_errors *errors)
+{
+        struct sg_settings *fresh;
+        char *text = NULL;
+        int r;
+
+        r = sg_config_load(&fresh, m->config_root, m->node.name, errors, &text);
+        if (r < 0) {
+                for (size_t i = 0; i < errors->n; i++)
+                        sg_log(LOG_ERR, "%s: %s", errors->items[i].where, errors->items[i].what);
+                sg_log(LOG_ERR,
+                       "the configuration was not loaded: %s; the previous one stays in force",
+                       strerror(-r));
+                return r;
+        }
+        m->settings = (sg_settings_free(m->settings), fresh);
+        free(m->config_text);
+        m->config_text = text;
+        settings_apply(m);
+        sg_log(LOG_INFO, "configuration loaded: %zu classes", m->settings->n_classes);
+        return 0;
+}
+
+static int load_settings(struct sg_manager *m, char **ret_why)
+{
+        struct sg_config_errors errors = {0};
+        int r;
+
+        r = sg_config_load(&m->settings, m->config_root, m->node.name, &errors, &m->config_text);
+        if (r < 0 && errors.n > 0 &&
+            asprintf(ret_why, "%s: %s", errors.items[0].where, errors.items[0].what) < 0)
+                *ret_why = NULL;
+        sg_config_errors_deinit(&errors);
+        return r;
+}
+
+/* --- the object
+ * ------------------------------------------------------------------------------------------ */
+
+/* The shim that was built with us, or the installed one. */
+static int find_shim(char **ret)
+{
+        char self[PATH_MAX], *slash;
+        ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+        if (n < 0)
+                return -errno;
+        self[n] = 0;
+        slash = strrchr(self, '/');
+        if (!slash)
+                return -ENOENT;
+        *slash = 0;
+        if (asprintf(ret, "%s/schedgov-shim", self) < 0)
+                return -ENOMEM;
+        if (access(*ret, X_OK) == 0)
+                return 0;
+        free(*ret);
+        *ret = strdup(SG_LIBDIR "/schedgov-shim");
+        if (!*ret)
+                return -ENOMEM;
+        return access(*ret, X_OK) == 0 ? 0 : -errno;
+}
+
+/* Names our groups: the same for the same state directory, so that a restarted daemon knows them
+ * again. */
+static void instance_name(const char *state_dir, char ret[16])
+{
+        (void)snprintf(ret, 16, "%08" PRIx32, sg_crc32c(state_dir, strlen(state_dir)));
+}
+
+static int on_connected(struct sg_client *c, void *userdata)
+{
+        return sg_api_connect(userdata, c);
+}
+
+static void on_disconnected(struct sg_client *c, void *userdata)
+{
+        sg_api_disconnect(userdata, c);
+}
+
+static const struct sg_bus_server_ops server_ops = {
+        .connected = on_connected,
+        .disconnected = on_disconnected,
+};
+
+static int open_bus(struct sg_manager *m, const struct sg_manager_options *o)
+{
+        _cleanup_free_ char *path = NULL;
+
+        if (!o->socket && asprintf(&path, "%s/bus", sg_store_dir(m->store)) < 0)
+                return -ENOMEM;
+        return sg_bus_server_new(&m->server, m->event, o->socket ?: path, &server_ops, m);
+}
+
+static int fail(char **ret_why, int error, const char *what)
+{
+        if (!*ret_why && asprintf(ret_why, "cannot %s: %s", what, strerror(-error)) < 0)
+                *ret_why = NULL;
+        return error;
+}
+
+static int manager_start(struct sg_manager *m, const struct sg_manager_options *o, char **ret_why)
+{
+        char instance[16];
+        int r;
+
+        /* First, so that the writer inherits nothing of what follows. */
+        r = sg_store_open(&m->store, o->state_dir, ret_why);
+        if (r < 0)
+                return fail(ret_why, r, "open the store");
+        r = sg_node_init(&m->node, o->node_name);
+        if (r < 0)
+                return fail(ret_why, r, "find out about this node");
+        r = load_settings(m, ret_why);
+        if (r < 0)
+                return fail(ret_why, r, "load the configuration");
+        if (!o->node_name)
+                strcpy(m->node.name, m->settings->name);
+        r = find_shim(&m->shim_path);
+        if (r < 0)
+                return fail(ret_why, r, "find schedgov-shim beside schedgovd or in " SG_LIBDIR);
+        instance_name(sg_store_dir(m->store), instance);
+        r = sg_backend_new(&m->backend, o->backend, instance, ret_why);
+        if (r < 0)
+                return fail(ret_why, r, "open the backend");
+        r = sg_queue_new(&m->queue);
+        if (r >= 0)
+                r = sg_users_new(&m->users, m->event);
+        if (r < 0)
+                return fail(ret_why, r, "start");
+        if (sg_users_find_group("schedgov", &m->admin_gid) < 0)
+                m->admin_gid = (gid_t)-1;
+        settings_apply(m);
+        r = sg_manager_recover(m);
+        if (r < 0)
+                return fail(ret_why, r, "load the jobs");
+        r = sg_store_attach(m->store, m->event);
+        if (r >= 0)
+                r = open_bus(m, o);
+        return r < 0 ? fail(ret_why, r, "open the socket") : 0;
+}
+
+int sg_manager_new(struct sg_manager **ret, sd_event *event, const struct sg_manager_options *o,
+                   char **ret_why)
+{
+        struct sg_manager *m = calloc(1, sizeof(*m));
+        int r;
+
+        if (!m)
+                return -ENOMEM;
+        *ret_why = NULL;
+        m->event = sd_event_ref(event);
+        m->node.meminfo_fd = -1;
+        sg_list_init(&m->jobs);
+        sg_list_init(&m->active);
+        sg_list_init(&m->dependents);
+        if (o->config_root) {
+                m->config_root = strdup(o->config_root);
+                if (!m->config_root) {
+                        sg_manager_free(m);
+                        return -ENOMEM;
+                }
+        }
+        r = manager_start(m, o, ret_why);
+        if (r < 0) {
+                sg_manager_free(m);
+                return r;
+        }
+        *ret = m;
+        return 0;
+}
+
+/* What runs goes on: only our side of it is dropped. */
+struct sg_manager *sg_manager_free(struct sg_manager *m)
+{
+        struct sg_live *l, *next;
+
+        if (!m)
+                return NULL;
+        sg_bus_server_free(m->server);
+        sg_store_close(m->store);
+        sg_list_foreach_safe (l, next, &m->jobs, link)
+                sg_live_free(l);
+        sg_queue_free(m->queue);
+        sg_backend_free(m->backend);
+        sg_users_free(m->users);
+        sg_settings_free(m->settings);
+        sg_node_deinit(&m->node);
+        sd_event_source_disable_unref(m->schedule_source);
+        sd_event_source_disable_unref(m->retry_timer);
+        sd_event_unref(m->event);
+        free(m->config_root);
+        free(m->config_text);
+        free(m->shim_path);
+        free(m);
+        return NULL;
+}

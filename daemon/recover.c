@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The daemon's return: every job that isn't final in the store is taken up again where it stands. A
+ * queued one waits; of any other the attempt's directory tells, and until it has told nothing is
+ * started.
+ */
+#include "edge/log.h"
+#include "manager.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <syslog.h>
+
+static void recover_attempt(struct sg_live *l)
+{
+        struct sg_manager *m = l->manager;
+        int r;
+
+        l->recovering = true;
+        m->n_recovering++;
+        r = sg_live_make_scope(l, true, NULL);
+        if (r < 0 && r != -ENOENT)
+                sg_log(LOG_ERR, "job %" PRIu64 ": cannot find its groups again: %s", l->job.key.n,
+                       strerror(-r));
+        r = sg_queue_add(m->queue, &l->entry, l->job.class, l->job.uid, true);
+        if (r < 0)
+                sg_log(LOG_ERR, "job %" PRIu64 ": cannot count it as running: %s", l->job.key.n,
+                       strerror(-r));
+        sg_live_inspect(l, SG_PUBLISH_VOID);
+}
+
+/* A terminal that waited for its turn went away with us. */
+static void drop_unstarted_run(struct sg_live *l)
+{
+        l->job.state = SG_JOB_KILLED;
+        (void)sg_job_set_reason(&l->job, "the daemon was restarted before it started");
+        sg_live_end(l);
+}
+
+struct load {
+        struct sg_manager *manager;
+        int error;
+};
+
+static void on_loaded(int result, const struct sg_job *job, void *userdata)
+{
+        struct load *load = userdata;
+        struct sg_record copy = {0};
+        struct sg_live *l;
+        int r = result;
+
+        if (r < 0 || !job || load->error < 0)
+                return;
+        r = sg_live_new(&l, load->manager, job->key.n);
+        if (r >= 0) {
+                sg_job_encode(job, &copy);
+                r = copy.error < 0 ? copy.error : sg_job_decode(&l->job, copy.data, copy.size);
+        }
+        sg_record_deinit(&copy);
+        if (r < 0) {
+                load->error = r;
+                return;
+        }
+        l->stored = true;
+        l->class = sg_settings_class(load->manager->settings, l->job.class);
+        if (!l->class) { /* its policy file is gone: it keeps its own limits, in the default class
+                          */
+                l->class = &load->manager->settings->classes[0];
+                strcpy(l->job.class, l->class->name);
+        }
+        l->entry.n = l->job.key.n;
+        l->entry.priority = l->job.priority;
+        l->entry.memory = l->job.limits.memory_max;
+}
+
+int sg_manager_recover(struct sg_manager *m)
+{
+        struct load load = {.manager = m};
+        struct sg_live *l, *next;
+        int r;
+
+        r = sg_store_load(m->store, m->node.name, &m->last_n, on_loaded, &load);
+        if (r >= 0)
+                r = load.error;
+        if (r < 0)
+                return r;
+        sg_list_foreach_safe (l, next, &m->jobs, link) {
+                if (l->job.state == SG_JOB_QUEUED && l->job.foreground)
+                        drop_unstarted_run(l);
+                else if (l->job.state != SG_JOB_QUEUED)
+                        recover_attempt(l);
+        }
+        sg_list_foreach_safe (l, next, &m->jobs, link)
+                if (l->job.state == SG_JOB_QUEUED && !l->dropping) {
+                        if (l->job.after)
+                                (void)sg_live_set_dependencies(l, l->job.after);
+                        sg_live_settle_dependencies(l);
+                }
+        return 0;
+}
