@@ -25,7 +25,8 @@ ifdef CI
 WARN += -Werror
 endif
 HARDEN := -fstack-protector-strong -fstack-clash-protection -fcf-protection
-CPPFLAGS_ALL := -D_GNU_SOURCE -Ilib -Idaemon -I.
+PREFIX ?= /usr/local
+CPPFLAGS_ALL := -D_GNU_SOURCE -DSG_LIBDIR=\"$(PREFIX)/lib/schedgov\" -Ilib -Idaemon -I.
 CFLAGS_ALL := -std=gnu11 -g $(WARN) -fno-common -ffunction-sections -fdata-sections -fvisibility=hidden
 LDFLAGS_ALL := -Wl,--gc-sections -Wl,-z,relro -Wl,-z,now -Wl,--as-needed
 STATIC := -static
@@ -129,8 +130,8 @@ $(O)/tests/unit/%: $(O)/obj/tests/unit/%.o $(EDGE_LIB) $(CORE_LIB) $(BASE_LIB)
 	$(link) $(EDGE_LIBS) -lcmocka -lm
 $(O)/tests/workloads/%: $(O)/obj/tests/workloads/%.o
 	$(link) -lm
-$(O)/tests/bench/%: $(O)/obj/tests/bench/%.o $(BASE_LIB)
-	$(link) $(CTL_LIBS) -lm
+$(O)/tests/bench/%: $(O)/obj/tests/bench/%.o $(EDGE_LIB) $(CORE_LIB) $(BASE_LIB)
+	$(link) $(EDGE_LIBS) -lm
 # Without libFuzzer the same target is linked with a main that replays its corpus.
 FUZZ_MAIN := $(if $(filter fuzz,$(VARIANT)),,$(O)/obj/tests/fuzz/replay.o)
 $(O)/tests/fuzz/%: $(O)/obj/tests/fuzz/%.o $(FUZZ_MAIN) $(EDGE_LIB) $(CORE_LIB) $(BASE_LIB)
@@ -222,7 +223,6 @@ $(LINTS:%=lint-%): $(CORE_LIB) $(MAN_PAGES)
 
 # --- installation ---------------------------------------------------------------------------------
 
-PREFIX ?= /usr/local
 MANDIR ?= $(PREFIX)/share/man
 # Where the daemon looks for what a distributor ships, whatever the prefix.
 VENDOR_CONF_DIR ?= /usr/lib/schedgov
