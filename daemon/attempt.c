@@ -534,7 +534,7 @@ void sg_live_begin(struct sg_live *l)
         l->job.exit_code = -1;
         l->job.signal = 0;
         l->gone_ahead = l->concluded = l->requeueing = l->ended_durable = l->killed = false;
-        (void)sg_job_set_reason(&l->job, NULL);
+        sg_job_clear_reason(&l->job);
         strcpy(l->job.boot_id, m->node.boot_id);
         r = sg_live_make_scope(l, false, &why);
         if (r < 0) {

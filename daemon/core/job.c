@@ -158,6 +158,12 @@ int sg_job_set_reason(struct sg_job *j, const char *format, ...)
         return 0;
 }
 
+void sg_job_clear_reason(struct sg_job *j)
+{
+        free(j->reason);
+        j->reason = NULL;
+}
+
 /* What the code `c` stands for; NULL if it is no code. */
 static const char *path_code(const struct sg_job *j, char c, char buf[24])
 {

@@ -97,6 +97,7 @@ int sg_job_copy(struct sg_job *dst, const struct sg_job *src);
 /* Kept as one line: control characters become spaces. */
 int sg_job_set_reason(struct sg_job *j, const char *format, ...)
         __attribute__((format(printf, 2, 3)));
+void sg_job_clear_reason(struct sg_job *j);
 /* Fills in the codes of --output and --error: %j = N, %a = array index, %n = the job's name, %% =
  * %. Anything else behind a % is kept as it is. NULL gives NULL. */
 int sg_job_expand_path(const struct sg_job *j, const char *pattern, char **ret);

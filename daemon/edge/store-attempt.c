@@ -219,7 +219,7 @@ static int read_holder(struct sg_attempts *a, const struct sg_job_key *key, pid_
         return 0;
 }
 
-static int read_exit(struct sg_attempts *a, const struct sg_job_key *key,
+static int read_exit(struct sg_attempts *a, const struct sg_job_key *key, const char *name,
                      struct sg_attempt_info *info)
 {
         char path[PATH_IN_ATTEMPT_MAX];
@@ -227,9 +227,8 @@ static int read_exit(struct sg_attempts *a, const struct sg_job_key *key,
         size_t size;
         int r;
 
-        path_in(path, key, "exit");
+        path_in(path, key, name);
         r = sg_read_file(a->jobs_fd, path, SG_EXIT_SIZE, &data, &size);
-        /* It was whole when it got its name: a bad one is as good as none. */
         if (r == -ENOENT || r == -EFBIG)
                 return 0;
         if (r < 0)
@@ -258,7 +257,10 @@ int sg_attempt_inspect(struct sg_attempts *a, const struct sg_job_key *key,
         if (r >= 0)
                 r = read_fate(a, key, &info.fate);
         if (r >= 0)
-                r = read_exit(a, key, &info);
+                r = read_exit(a, key, "exit", &info);
+        /* A foreground shim can't rename; and one may be killed between writing and renaming. */
+        if (r >= 0 && !info.have_exit && info.shim == 0)
+                r = read_exit(a, key, "exit.tmp", &info);
         if (r >= 0)
                 *ret = info;
         return r;
