@@ -4,7 +4,6 @@
 
 #include "ctl/command.h"
 #include "base/cleanup.h"
-#include "ctl/output.h"
 #include <errno.h>
 #include <string.h>
 
@@ -68,53 +67,38 @@ static bool overridden(const struct sg_invocation *inv, const char *variable, si
 
 static int fill_environment(struct sg_command *cmd, const struct sg_invocation *inv)
 {
-        size_t n = 0, used = 0, skipped = 0;
+        size_t n = 0, used = 0;
 
         while (environ && environ[n])
                 n++;
         cmd->env = calloc(n + inv->n_env + 1, sizeof(*cmd->env));
         if (!cmd->env)
                 return -ENOMEM;
-        for (size_t i = 0; i < n; i++) {
-                if (overridden(inv, environ[i], 0))
-                        continue;
-                if (strchr(environ[i], '=') && sg_utf8_is_valid(environ[i], strlen(environ[i])))
+        for (size_t i = 0; i < n; i++)
+                if (strchr(environ[i], '=') && !overridden(inv, environ[i], 0))
                         cmd->env[used++] = environ[i];
-                else
-                        skipped++;
-        }
         for (size_t i = 0; i < inv->n_env; i++)
                 if (!overridden(inv, inv->env[i], i + 1))
                         cmd->env[used++] = inv->env[i];
-        if (skipped > 0)
-                sg_warn("%zu variables of the environment are not UTF-8 and stay behind", skipped);
         return 0;
 }
 
-static int check(const struct sg_command *cmd, const struct sg_invocation *inv, struct sg_error *e)
+static size_t block_size(const char *const *strings)
 {
-        size_t total = cmd->script_size;
+        size_t size = 0;
 
-        for (size_t i = 0; cmd->argv[i]; i++) {
-                size_t len = strlen(cmd->argv[i]);
+        for (; *strings; strings++)
+                size += strlen(*strings) + 1;
+        return size;
+}
 
-                if (!sg_utf8_is_valid(cmd->argv[i], len))
-                        return sg_error_set(
-                                e, SG_EXIT_OWN_FAILURE, NULL,
-                                "write the command into a script: schedctl submit <FILE",
-                                "word %zu of the command is not UTF-8", i + 1);
-                total += len + 1;
-        }
-        for (size_t i = 0; i < inv->n_env; i++)
-                if (!sg_utf8_is_valid(inv->env[i], strlen(inv->env[i])))
-                        return sg_error_set(e, SG_EXIT_OWN_FAILURE, "--env", NULL,
-                                            "--env '%s' is not UTF-8", inv->env[i]);
-        for (size_t i = 0; cmd->env[i]; i++)
-                total += strlen(cmd->env[i]) + 1;
-        if (total > SG_SPEC_MAX)
-                return sg_error_set(e, SG_EXIT_OWN_FAILURE, NULL, "put them into a file",
-                                    "the command and its environment are longer than 8 MiB");
-        return 0;
+static int check_size(const struct sg_command *cmd, struct sg_error *e)
+{
+        if (block_size((const char *const *)cmd->argv) + block_size(cmd->env) + cmd->script_size <=
+            SG_SPEC_MAX)
+                return 0;
+        return sg_error_set(e, SG_EXIT_OWN_FAILURE, NULL, "put them into a file",
+                            "the command and its environment are longer than 8 MiB");
 }
 
 int sg_command_init(struct sg_command *cmd, const struct sg_invocation *inv, struct sg_error *e)
@@ -128,7 +112,7 @@ int sg_command_init(struct sg_command *cmd, const struct sg_invocation *inv, str
                 r = read_script(cmd, inv, e);
         if (r >= 0)
                 r = fill_environment(cmd, inv);
-        return r < 0 ? r : check(cmd, inv, e);
+        return r < 0 ? r : check_size(cmd, e);
 }
 
 void sg_command_deinit(struct sg_command *cmd)
@@ -138,14 +122,30 @@ void sg_command_deinit(struct sg_command *cmd)
         *cmd = (struct sg_command){0};
 }
 
+int sg_command_append_block(sd_bus_message *m, const char *const *strings)
+{
+        size_t size = block_size(strings);
+        void *space;
+        char *p;
+        int r;
+
+        r = sd_bus_message_append_array_space(m, 'y', size, &space);
+        if (r < 0)
+                return r;
+        p = space;
+        for (; *strings; strings++)
+                p = stpcpy(p, *strings) + 1;
+        return 0;
+}
+
 int sg_command_append(const struct sg_command *cmd, sd_bus_message *m)
 {
         int r;
 
-        r = sd_bus_message_append_strv(m, cmd->argv);
+        r = sg_command_append_block(m, (const char *const *)cmd->argv);
         if (r >= 0)
                 r = sd_bus_message_append_array(m, 'y', cmd->script, cmd->script_size);
         if (r >= 0)
-                r = sd_bus_message_append_strv(m, (char **)cmd->env);
+                r = sg_command_append_block(m, cmd->env);
         return r;
 }

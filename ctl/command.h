@@ -16,5 +16,8 @@ struct sg_command {
 int sg_command_init(struct sg_command *cmd, const struct sg_invocation *inv, struct sg_error *e);
 void sg_command_deinit(struct sg_command *cmd);
 
-/* Appends "as ay as". */
+/* Appends "ay ay ay": words, script, environment. */
 int sg_command_append(const struct sg_command *cmd, sd_bus_message *m);
+
+/* Appends one "ay": the strings, each with its NUL, as in /proc/PID/cmdline. */
+int sg_command_append_block(sd_bus_message *m, const char *const *strings);

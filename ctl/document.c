@@ -73,9 +73,9 @@ void sg_document_close_jobs(void)
         (void)fputs("]}\n", stdout);
 }
 
-void sg_document_print_json(char *const *documents, size_t n)
+void sg_document_print_json(char *const *documents, size_t n, bool several)
 {
-        if (n == 1) {
+        if (!several) {
                 (void)puts(documents[0]);
                 return;
         }
@@ -211,23 +211,6 @@ static void figures_line(const char *label, const json_t *o, const struct figure
                 line(label, "%s", text);
 }
 
-static void command_line(const json_t *job)
-{
-        const json_t *words = json_object_get(job, "command");
-        char text[4096] = "";
-        size_t i, used = 0;
-        json_t *v;
-
-        json_array_foreach (words, i, v) {
-                if (!json_is_string(v) || used >= sizeof(text))
-                        break;
-                used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", i > 0 ? " " : "",
-                                         json_string_value(v));
-        }
-        if (used > 0)
-                line("Command", "%s", text);
-}
-
 static void heading(const json_t *job)
 {
         const char *id = sg_document_string(job, "id"), *name = sg_document_string(job, "name");
@@ -262,6 +245,7 @@ void sg_document_print_job(const json_t *job)
                 {"net_tx_bytes", "sent", UNIT_BYTES},
         };
         const json_t *pid = json_object_get(job, "pid"), *attempt = json_object_get(job, "attempt");
+        const json_t *index = json_object_get(job, "array_index");
 
         heading(job);
         state_line(job);
@@ -269,12 +253,13 @@ void sg_document_print_job(const json_t *job)
         string_line("User", job, "user");
         string_line("Class", job, "class");
         string_line("Node", job, "node");
-        command_line(job);
-        string_line("Directory", job, "workdir");
+        string_line("Command", job, "command");
         string_line("Output", job, "output");
         string_line("Errors", job, "error");
         if (json_integer_value(pid) > 0)
                 line("PID", "%lld", (long long)json_integer_value(pid));
+        if (json_is_integer(index))
+                line("Array index", "%lld", (long long)json_integer_value(index));
         if (json_integer_value(attempt) > 1)
                 line("Attempt", "%lld", (long long)json_integer_value(attempt));
         figures_line("Limits", json_object_get(job, "limits"), limits, SG_ELEMENTSOF(limits),

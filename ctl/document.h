@@ -16,8 +16,8 @@ const char *sg_document_string(const json_t *o, const char *key);
 void sg_document_print_job(const json_t *job);
 void sg_document_print_node(const json_t *status);
 
-/* One job is its own document, several are a schedgov.jobs/1. */
-void sg_document_print_json(char *const *documents, size_t n);
+/* One job asked for is its own document, several are a schedgov.jobs/1. */
+void sg_document_print_json(char *const *documents, size_t n, bool several);
 /* The same piecewise. */
 void sg_document_open_jobs(void);
 void sg_document_add_job(const char *document, bool first);

@@ -88,6 +88,14 @@ int sg_ids_add(struct sg_ids *ids, const char *word)
         return r;
 }
 
+bool sg_id_matches(const char *asked, const char *id)
+{
+        size_t len = strcspn(id, "@");
+
+        return strcmp(asked, id) == 0 ||
+               (id[len] == '\0' && strncmp(asked, id, len) == 0 && asked[len] == '@');
+}
+
 int sg_ids_parse(struct sg_ids *ids, char *const *words, size_t n, struct sg_error *e)
 {
         for (size_t i = 0; i < n; i++) {

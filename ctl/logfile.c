@@ -32,22 +32,33 @@ static int open_path(const char *path, int *ret)
         return 0;
 }
 
-/* The user's file, by what the job's document says. */
+static int look_at_job(struct sg_logfile *l, struct sg_client *c, json_t **ret, struct sg_error *e)
+{
+        const char *state;
+        int r = sg_document_job(c, l->id, NULL, ret, e);
+
+        if (r < 0)
+                return r;
+        state = sg_document_string(*ret, "state");
+        l->more = is_live(state);
+        l->started = state && strcmp(state, "queued") != 0;
+        return 0;
+}
+
 static int find_path(struct sg_logfile *l, struct sg_client *c, struct sg_error *e)
 {
         _cleanup_json_ json_t *job = NULL;
         const char *path;
         int r;
 
-        r = sg_document_job(c, l->id, NULL, &job, e);
+        r = look_at_job(l, c, &job, e);
         if (r < 0)
                 return r;
         path = sg_document_string(job, l->want_stderr ? "error" : "output");
         if (!path)
                 return sg_error_set(e, SG_EXIT_OWN_FAILURE, l->id, "see schedctl status",
-                                    "job %s has no %s", l->id,
-                                    l->want_stderr ? "file of its own for stderr" : "output");
-        l->more = is_live(sg_document_string(job, "state"));
+                                    "job %s has no file of its own for %s", l->id,
+                                    l->want_stderr ? "stderr" : "stdout");
         l->path = strdup(path);
         return l->path ? 0 : -ENOMEM;
 }
@@ -56,8 +67,7 @@ static int open_user_file(struct sg_logfile *l, struct sg_error *e)
 {
         int r = open_path(l->path, &l->fd);
 
-        l->not_yet = r == -ENOENT && l->more;
-        if (r < 0 && !l->not_yet)
+        if (r < 0 && !(r == -ENOENT && l->more))
                 return sg_error_set(e, SG_EXIT_OWN_FAILURE, l->id, NULL, "cannot open %s: %s",
                                     l->path, strerror(-r));
         return 0;
@@ -74,8 +84,15 @@ static int take_managed(struct sg_logfile *l, sd_bus_message *reply, struct sg_e
         if (l->fd < 0)
                 return sg_error_errno(e, -errno, "cannot keep a descriptor");
         l->more = more != 0;
-        l->not_yet = false;
         return 0;
+}
+
+/* No log is no failure where there is a job. */
+static int nothing_yet(struct sg_logfile *l, struct sg_client *c, struct sg_error *e)
+{
+        _cleanup_json_ json_t *job = NULL;
+
+        return look_at_job(l, c, &job, e);
 }
 
 /* 1: it isn't managed, look for the user's file. */
@@ -94,14 +111,13 @@ static int open_managed(struct sg_logfile *l, struct sg_client *c, struct sg_err
         r = sd_bus_call(c->bus, m, SG_CALL_USEC, &error, &reply);
         if (r >= 0)
                 return take_managed(l, reply, e);
-        if (sd_bus_error_has_name(&error, SG_ERROR_INVALID)) {
+        if (sd_bus_error_has_name(&error, SG_ERROR_INVALID) && strstr(error.message, "\n/"))
                 r = 1;
-        } else if (sd_bus_error_has_name(&error, SG_ERROR_WRONG_STATE)) {
-                l->not_yet = l->more = true;
-                r = 0;
-        } else {
+        else if (sd_bus_error_has_name(&error, SG_ERROR_WRONG_STATE) ||
+                 sd_bus_error_has_name(&error, SG_ERROR_NO_SUCH_JOB))
+                r = nothing_yet(l, c, e);
+        else
                 r = sg_client_failure(c, r, &error, l->id, e);
-        }
         sd_bus_error_free(&error);
         return r;
 }

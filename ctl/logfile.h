@@ -14,10 +14,10 @@ struct sg_logfile {
         int fd;
         off_t position;
         bool more;    /* the job has not ended */
-        bool not_yet; /* nothing there, and the job may still begin to write */
+        bool started; /* it has begun, so it may write at any time */
 };
 
-/* Opens it at its start, or sets not_yet. */
+/* Opens it at its start. While nothing was written yet fd stays −1: look at more and started. */
 int sg_logfile_open(struct sg_logfile *l, struct sg_client *c, struct sg_error *e);
 /* 1 if it was replaced by a newer file, which is open now; 0 if not. */
 int sg_logfile_reopen(struct sg_logfile *l, struct sg_client *c, struct sg_error *e);

@@ -16,7 +16,7 @@ int sg_verb_usage(const struct sg_invocation *inv, struct sg_error *e)
         if (!*v->arguments)
                 return sg_error_set(e, SG_EXIT_OWN_FAILURE, NULL, hint, "%s takes no arguments",
                                     v->name);
-        return sg_error_set(e, SG_EXIT_OWN_FAILURE, NULL, hint, "usage: schedctl %s %s", v->name,
+        return sg_error_set(e, SG_EXIT_OWN_FAILURE, NULL, hint, "%s wants %s", v->name,
                             v->arguments);
 }
 
@@ -59,10 +59,12 @@ static int run(int argc, char **argv, struct sg_invocation *inv, struct sg_error
 
 int main(int argc, char **argv)
 {
+        static char buffer[65536]; /* a list of ten thousand jobs in a dozen writes */
         struct sg_invocation inv;
         struct sg_error e = {0};
         int r;
 
+        (void)setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
         r = run(argc, argv, &inv, &e);
         if (r < 0) {
                 (void)fflush(stdout);

@@ -411,7 +411,7 @@ int sg_options_parse(int argc, char **argv, uint64_t now_usec, struct sg_invocat
                 argv[ret->n_args] = NULL;
         if (result == 0 && p.verb < 0 && !ret->help && !ret->version)
                 return sg_error_set(e, SG_EXIT_OWN_FAILURE, NULL, "see schedctl --help",
-                                    "which verb?");
+                                    "no verb given");
         return result;
 }
 

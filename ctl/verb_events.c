@@ -108,7 +108,7 @@ static int on_event(sd_bus_message *m, void *userdata, sd_bus_error *error)
 
         (void)error;
         if (sd_bus_message_is_signal(m, SG_BUS_MANAGER, "JobEvent") > 0 &&
-            read_event(m, "ttsss", &ev) > 0 && (!*f->job || strcmp(ev.id, f->job) == 0))
+            read_event(m, "ttsss", &ev) > 0 && (!*f->job || sg_id_matches(f->job, ev.id)))
                 take_event(f, &ev);
         return 0;
 }

@@ -125,7 +125,7 @@ static int on_event(sd_bus_message *m, void *userdata, sd_bus_error *error)
         (void)error;
         if (sd_bus_message_is_signal(m, SG_BUS_MANAGER, "JobEvent") > 0 &&
             sd_bus_message_skip(m, "tt") > 0 && sd_bus_message_read(m, "s", &id) > 0 &&
-            strcmp(id, f->log->id) == 0)
+            sg_id_matches(f->log->id, id))
                 f->begun = true;
         return 0;
 }
@@ -154,6 +154,24 @@ static int reconnect(struct follower *f, struct sg_error *e)
         return r < 0 ? r : ask_for_end(f, e);
 }
 
+/* A job that has started opens its log some time later, where we cannot see it. */
+static int wait_for_event(struct follower *f, struct sg_error *e)
+{
+        uint64_t until = f->log->started
+                                 ? sg_now_monotonic_usec() + UNWATCHED_MSEC * SG_USEC_PER_MSEC
+                                 : UINT64_MAX;
+        int r = 0;
+
+        while (r >= 0 && !f->begun && !f->ended) {
+                uint64_t now = sg_now_monotonic_usec();
+
+                if (now >= until)
+                        break;
+                r = sg_client_process(f->client, until == UINT64_MAX ? until : until - now, e);
+        }
+        return r;
+}
+
 /* The log appears when the job starts. */
 static int wait_for_begin(struct follower *f, struct sg_error *e)
 {
@@ -169,10 +187,9 @@ static int wait_for_begin(struct follower *f, struct sg_error *e)
         while (r >= 0) {
                 f->begun = false;
                 r = sg_logfile_open(f->log, f->client, e);
-                if (r < 0 || !f->log->not_yet || f->ended)
+                if (r < 0 || f->log->fd >= 0 || f->ended)
                         break;
-                while (r >= 0 && !f->begun && !f->ended)
-                        r = sg_client_process(f->client, UINT64_MAX, e);
+                r = wait_for_event(f, e);
         }
         return r;
 }
@@ -281,7 +298,7 @@ static int start_following(struct follower *f, const struct sg_invocation *inv, 
                 r = ask_for_end(f, e);
         else
                 f->ended = true;
-        if (r >= 0 && f->log->not_yet)
+        if (r >= 0 && f->log->fd < 0)
                 r = wait_for_begin(f, e);
         if (r < 0 || f->log->fd < 0)
                 return r;

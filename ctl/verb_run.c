@@ -9,8 +9,8 @@
 
 #include "base/cleanup.h"
 #include "base/time-util.h"
+#include "ctl/command.h"
 #include "ctl/document.h"
-#include "ctl/output.h"
 #include "ctl/request.h"
 #include "ctl/shim.h"
 #include "ctl/verbs.h"
@@ -177,21 +177,6 @@ static int attach(struct sg_client *c, const char *id, int fds[3], struct sg_err
         return r;
 }
 
-/* The bus carries UTF-8 only; these words are for display. */
-static int append_words(sd_bus_message *m, char *const *words)
-{
-        int r = sd_bus_message_open_container(m, 'a', "s");
-
-        for (size_t i = 0; r >= 0 && words[i]; i++) {
-                char buf[4096];
-                bool valid = sg_utf8_is_valid(words[i], strlen(words[i]));
-
-                r = sd_bus_message_append(m, "s",
-                                          valid ? words[i] : sg_escape(words[i], buf, sizeof(buf)));
-        }
-        return r < 0 ? r : sd_bus_message_close_container(m);
-}
-
 static int register_self(struct sg_client *c, const struct sg_invocation *inv, char id[24],
                          struct sg_error *e)
 {
@@ -211,7 +196,7 @@ static int register_self(struct sg_client *c, const struct sg_invocation *inv, c
                 r = sg_request_append_job(m, inv, token, e);
         if (r < 0)
                 return r;
-        r = append_words(m, inv->args);
+        r = sg_command_append_block(m, (const char *const *)inv->args);
         if (r >= 0)
                 r = sd_bus_message_append(m, "h", pidfd);
         if (r < 0)

@@ -60,7 +60,7 @@ static int job_status(struct sg_client *c, const struct sg_invocation *inv,
                 return r;
         if (!inv->json)
                 return print_jobs(documents, ids->n, e);
-        sg_document_print_json(documents, ids->n);
+        sg_document_print_json(documents, ids->n, ids->n > 1);
         return 0;
 }
 

@@ -79,8 +79,8 @@ static int print_documents(struct sg_client *c, const struct sg_ids *ids, size_t
                 else
                         found++;
         }
-        if (found > 0 || n > 1)
-                sg_document_print_json(documents, found);
+        if (n > 1 || found > 0)
+                sg_document_print_json(documents, found, n > 1);
         return 0;
 }
 
