@@ -40,10 +40,10 @@ _Noreturn static void child_main(const struct sg_spec *spec, int channel, int ou
         int r;
 
         r = sg_become_user(&b);
-        if (r < 0)
-                fail(channel, b.stage, r);
+        /* Also with a failure: a message that we left unread would reset the channel. */
         wait_for_release(channel);
-        r = sg_become_job(&b);
+        if (r == 0)
+                r = sg_become_job(&b);
         fail(channel, b.stage, r);
 }
 
@@ -147,9 +147,11 @@ int sg_child_read_failure(const struct sg_child *c, struct sg_child_failure *ret
 {
         ssize_t n;
 
+        /* ECONNRESET comes once, and before what is queued, from a child that ended without reading
+         * its release: its message is still behind it. */
         do
                 n = recv(c->channel, ret, sizeof(*ret), 0);
-        while (n < 0 && errno == EINTR);
+        while (n < 0 && (errno == EINTR || errno == ECONNRESET));
         return n == sizeof(*ret);
 }
 
