@@ -299,13 +299,13 @@ def umount(path):
     ctypes.CDLL(None).umount2(path.encode(), 2)
 
 
-def main(tests):
+def main(tests, make=Bench):
     """Runs the tests, each on a bench of its own, and prints TAP. Arguments select by name."""
     selected = [t for t in tests if not sys.argv[1:] or t.__name__[5:] in sys.argv[1:]]
     failed = 0
     print(f"1..{len(selected)}", flush=True)
     for i, test in enumerate(selected, 1):
-        bench = Bench()
+        bench = make()
         try:
             test(bench)
             verdict = "ok"
