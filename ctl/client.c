@@ -95,6 +95,19 @@ static int try_open(struct sg_client *c)
         return fd < 0 ? fd : start_bus(fd, &c->bus);
 }
 
+static bool is_lost(int r)
+{
+        return r == -ECONNRESET || r == -ENOTCONN || r == -EPIPE || r == -ESHUTDOWN ||
+               r == -ECONNABORTED;
+}
+
+static int lost(struct sg_error *e)
+{
+        (void)sg_error_set(e, SG_EXIT_OWN_FAILURE, NULL, "see whether it runs, and try again",
+                           "lost the connection to schedgovd");
+        return -ECONNRESET;
+}
+
 static int unreachable(const struct sg_client *c, int r, struct sg_error *e)
 {
         return sg_error_set(e, r == -EAGAIN ? SG_EXIT_TRY_LATER : SG_EXIT_OWN_FAILURE, c->path,
@@ -112,6 +125,8 @@ int sg_client_open(struct sg_client *c, const char *path, struct sg_error *e)
                 path = getenv(SG_SOCKET_ENV);
         c->path = path && *path ? path : SG_SYSTEM_SOCKET;
         r = try_open(c);
+        if (is_lost(r)) /* somebody listens there, and went away just now */
+                return lost(e);
         return r < 0 ? unreachable(c, r, e) : 0;
 }
 
@@ -156,19 +171,6 @@ int sg_client_reopen(struct sg_client *c, uint64_t patience_usec, struct sg_erro
 void sg_client_close(struct sg_client *c)
 {
         c->bus = sd_bus_close_unref(c->bus);
-}
-
-static bool is_lost(int r)
-{
-        return r == -ECONNRESET || r == -ENOTCONN || r == -EPIPE || r == -ESHUTDOWN ||
-               r == -ECONNABORTED;
-}
-
-static int lost(struct sg_error *e)
-{
-        (void)sg_error_set(e, SG_EXIT_OWN_FAILURE, NULL, "see whether it runs, and try again",
-                           "lost the connection to schedgovd");
-        return -ECONNRESET;
 }
 
 int sg_error_garbled(struct sg_error *e, int r)

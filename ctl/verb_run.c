@@ -223,12 +223,12 @@ int sg_verb_run(const struct sg_invocation *inv, struct sg_error *e)
         if (inv->dry_run)
                 return sg_verb_dry_run(inv, e);
         r = sg_shim_find(&shim, e);
-        if (r >= 0)
-                r = sg_client_open(&c, inv->socket, e);
         if (r < 0)
                 return r;
+        r = sg_client_open(&c, inv->socket, e);
         for (;;) {
-                r = register_self(&c, inv, id, e);
+                if (r >= 0)
+                        r = register_self(&c, inv, id, e);
                 if (r >= 0)
                         r = attach(&c, id, fds, e);
                 if (r != -ECONNRESET)

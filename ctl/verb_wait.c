@@ -114,13 +114,13 @@ static int wait_all(struct sg_client *c, const struct sg_ids *ids, struct waiter
 
         if (inv->timeout != SG_UNLIMITED)
                 each.deadline_usec = sg_now_monotonic_usec() + inv->timeout;
+        r = sg_client_open(c, inv->socket, e);
         for (;;) {
-                r = sg_each_run(&each, e);
+                if (r >= 0)
+                        r = sg_each_run(&each, e);
                 if (r != -ECONNRESET)
                         break;
                 r = sg_client_reopen(c, PATIENCE_USEC, e);
-                if (r < 0)
-                        break;
         }
         sg_each_deinit(&each);
         if (r > 0)
@@ -144,8 +144,6 @@ int sg_verb_wait(const struct sg_invocation *inv, struct sg_error *e)
         w.status = status = calloc(ids.n, sizeof(*status));
         if (!status)
                 return -ENOMEM;
-        r = sg_client_open(&c, inv->socket, e);
-        if (r >= 0)
-                r = wait_all(&c, &ids, &w, e);
+        r = wait_all(&c, &ids, &w, e);
         return r < 0 ? r : report(&c, &ids, &w, e);
 }
