@@ -146,10 +146,11 @@ static void time_lines(const json_t *job)
                                        started > submitted ? started - submitted : 0));
         if (started > 0 && ended == 0 && now > started)
                 line("Runs for", "%s", sg_table_duration(took, sizeof(took), now - started));
-        if (ended > 0)
+        if (ended > 0 && started > 0)
                 line("Ended", "%s (after %s)", sg_format_local(at, ended),
-                     sg_table_duration(took, sizeof(took),
-                                       started > 0 && ended > started ? ended - started : 0));
+                     sg_table_duration(took, sizeof(took), ended > started ? ended - started : 0));
+        else if (ended > 0)
+                line("Ended", "%s", sg_format_local(at, ended));
 }
 
 enum unit { UNIT_NUMBER, UNIT_CPUS, UNIT_BYTES, UNIT_SECONDS, UNIT_USEC };
@@ -216,7 +217,9 @@ static void heading(const json_t *job)
         const char *id = sg_document_string(job, "id"), *name = sg_document_string(job, "name");
         char buf[512];
 
-        (void)printf("%s%s%s", sg_colour(SG_BOLD), id ? sg_escape(id, buf, sizeof(buf)) : "job",
+        if (!id || strcmp(id, "0") == 0) /* a dry run has no number */
+                id = "job";
+        (void)printf("%s%s%s", sg_colour(SG_BOLD), sg_escape(id, buf, sizeof(buf)),
                      sg_colour(SG_PLAIN));
         if (name && *name)
                 (void)printf(" %s", sg_escape(name, buf, sizeof(buf)));
@@ -295,8 +298,7 @@ void sg_document_print_node(const json_t *status)
                      node ? sg_escape(node, buf, sizeof(buf)) : "this node", sg_colour(SG_PLAIN),
                      version ? version : "",
                      (long long)json_integer_value(json_object_get(status, "pid")));
-        line("Backend", "%s%s%s%s", sg_document_string(status, "backend") ?: "unknown",
-             detail && *detail ? " (" : "", detail ? detail : "", detail && *detail ? ")" : "");
+        line("Backend", "%s", detail && *detail ? detail : sg_document_string(status, "backend"));
         not_enforced_line(status);
         line("Resources", "%lld CPUs, %s of memory, at most %lld jobs",
              (long long)json_integer_value(json_object_get(status, "cpus")),

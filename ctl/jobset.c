@@ -62,13 +62,23 @@ static void take_error(struct run *run, const char *id, json_t *entry, const sd_
         (void)sg_error_print(&e, 0, true);
 }
 
+static bool has_ended(const sd_bus_error *error)
+{
+        return sd_bus_error_has_name(error, SG_ERROR_NO_SUCH_JOB) ||
+               sd_bus_error_has_name(error, SG_ERROR_WRONG_STATE) ||
+               sd_bus_error_has_name(error, SD_BUS_ERROR_UNKNOWN_OBJECT);
+}
+
 static int take(struct sg_each *each, size_t index, sd_bus_message *reply)
 {
         struct run *run = each->userdata;
         const char *id = each->ids->v[index];
         const sd_bus_error *error = sd_bus_message_get_error(reply);
-        json_t *entry = run->report ? json_object() : NULL;
+        json_t *entry;
 
+        if (error && run->set->any_left && has_ended(error))
+                return 0;
+        entry = run->report ? json_object() : NULL;
         if (entry) {
                 (void)json_object_set_new(entry, "id", json_string(id));
                 (void)json_object_set_new(entry, "ok", json_boolean(!error));

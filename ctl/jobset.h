@@ -15,6 +15,7 @@ struct sg_jobset {
         int (*append)(sd_bus_message *m, void *userdata);
         void *userdata;
         bool reports_limits; /* answers what is not enforced */
+        bool any_left;       /* a job that has ended meanwhile is no error */
 };
 
 /* Goes on over errors, which it prints; returns the exit status. */

@@ -159,7 +159,9 @@ const char *sg_table_duration(char *buf, size_t size, uint64_t usec)
                 (void)snprintf(buf, size, "%u:%02u:%02u", h, m, left);
         else if (m > 0)
                 (void)snprintf(buf, size, "%u:%02u", m, left);
-        else
+        else if (s > 0)
                 (void)snprintf(buf, size, "%u.%us", left, (unsigned)(usec / 100000 % 10));
+        else
+                (void)snprintf(buf, size, "%ums", (unsigned)(usec / 1000));
         return buf;
 }

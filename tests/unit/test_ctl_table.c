@@ -168,7 +168,8 @@ static void durations_are_short(void **state)
                 uint64_t usec;
                 const char *text;
         } table[] = {
-                {0, "0.0s"},
+                {0, "0ms"},
+                {999999, "999ms"},
                 {4250000, "4.2s"},
                 {59999999, "59.9s"},
                 {60000000, "1:00"},
@@ -209,7 +210,7 @@ static void cells_of_a_row(void **state)
         row.cpu_usec = 1500000;
         row.memory_bytes = 512ULL << 20;
         assert_string_equal(sg_row_cell(&row, SG_COLUMN_TIME, 4000000, buf, sizeof(buf)), "3.0s");
-        assert_string_equal(sg_row_cell(&row, SG_COLUMN_TIME, 0, buf, sizeof(buf)), "0.0s");
+        assert_string_equal(sg_row_cell(&row, SG_COLUMN_TIME, 0, buf, sizeof(buf)), "0ms");
         assert_string_equal(sg_row_cell(&row, SG_COLUMN_CPU, 0, buf, sizeof(buf)), "1.5s");
         assert_string_equal(sg_row_cell(&row, SG_COLUMN_MEM, 0, buf, sizeof(buf)), "512M");
         row.ended_usec = 2000000;
