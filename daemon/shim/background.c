@@ -17,12 +17,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/close_range.h>
-#include <malloc.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 struct keeper {
         struct sg_attempt_dir dir;
@@ -54,7 +56,7 @@ static int prepare_process(struct keeper *k)
 {
         if (fcntl(SG_GATE_FD, F_SETFD, FD_CLOEXEC) < 0)
                 return -errno;
-        (void)close_range(SG_GATE_FD + 1, UINT_MAX, 0);
+        (void)syscall(SYS_close_range, SG_GATE_FD + 1, UINT_MAX, 0);
         (void)prctl(PR_SET_DUMPABLE, 0);
         (void)prctl(PR_SET_NAME, "schedgov-shim");
         (void)setsid();
@@ -103,7 +105,9 @@ static void slim(struct sg_spec *s)
         sg_spec_deinit(s);
         s->dirs = dirs;
         s->n_dirs = n_dirs;
+#ifdef __GLIBC__
         (void)malloc_trim(0);
+#endif
 }
 
 /* enum sg_published or -errno: what became of this attempt. */

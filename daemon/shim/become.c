@@ -50,7 +50,7 @@ static void set_rlimits(const struct sg_spec *s)
 {
         for (size_t i = 0; i < s->n_rlimits; i++) {
                 struct rlimit wanted = s->rlimits[i].limit, have;
-                __rlimit_resource_t resource = (__rlimit_resource_t)s->rlimits[i].resource;
+                int resource = s->rlimits[i].resource;
 
                 if (setrlimit(resource, &wanted) == 0 || errno != EPERM)
                         continue;

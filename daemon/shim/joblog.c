@@ -7,6 +7,7 @@
 #include "shim/joblog.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "shim/shim.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -24,7 +25,6 @@ static char buffer[BUFFER_SIZE];
 void sg_joblog_init(struct sg_joblog *l, struct sg_spec *s)
 {
         *l = (struct sg_joblog){
-                .path = TAKE_PTR(s->log),
                 .uid = s->uid,
                 .gid = s->gid,
                 .max = s->log_max,
@@ -32,6 +32,7 @@ void sg_joblog_init(struct sg_joblog *l, struct sg_spec *s)
                 .fd = -1,
                 .at_line_start = true,
         };
+        l->path = TAKE_PTR(s->log);
 }
 
 void sg_joblog_deinit(struct sg_joblog *l)
@@ -168,7 +169,6 @@ static int store_note(struct sg_joblog *l, const char *what, const char *why)
 
 static int store_loss(struct sg_joblog *l)
 {
-        const char *why = strerrordesc_np(l->error);
         char what[64];
         int r;
 
@@ -176,7 +176,7 @@ static int store_loss(struct sg_joblog *l)
                 return 0;
         (void)snprintf(what, sizeof(what), "%llu bytes of output lost here",
                        (unsigned long long)l->dropped);
-        r = store_note(l, what, why ? why : "unknown error");
+        r = store_note(l, what, sg_process_strerror(l->error));
         if (r == 0)
                 l->dropped = 0;
         return r;

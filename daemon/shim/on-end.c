@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/time-util.h"
 #include "proto/names.h"
+#include "shim/shim.h"
 #include "shim/supervise.h"
 #include <errno.h>
 #include <stdio.h>
@@ -108,9 +109,6 @@ void sg_on_end(const struct sg_attempt_dir *dir, struct sg_joblog *log, int sign
 {
         int r = run(dir, log, signals, e);
 
-        if (r < 0) {
-                const char *why = strerrordesc_np(-r);
-
-                sg_joblog_note(log, "cannot run the command for the end", why ? why : "unknown");
-        }
+        if (r < 0)
+                sg_joblog_note(log, "cannot run the command for the end", sg_process_strerror(-r));
 }

@@ -34,6 +34,17 @@ int sg_process_lock(int fd)
         return errno == EACCES ? -EAGAIN : -errno;
 }
 
+const char *sg_process_strerror(int error)
+{
+#ifdef __GLIBC__ /* whose strerror() brings the message catalogues into a static program */
+        const char *s = strerrordesc_np(error);
+
+        return s ? s : "unknown error";
+#else
+        return strerror(error);
+#endif
+}
+
 void sg_process_complain(const char *what, const char *object, int error)
 {
         const char *strings[] = {"schedgov-shim: ",
@@ -42,14 +53,13 @@ void sg_process_complain(const char *what, const char *object, int error)
                                  object ? object : "",
                                  object ? "'" : "",
                                  error ? ": " : "",
-                                 error ? strerrordesc_np(error) : "",
+                                 error ? sg_process_strerror(error) : "",
                                  "\n"};
         struct iovec iov[SG_ELEMENTSOF(strings)];
 
         for (size_t i = 0; i < SG_ELEMENTSOF(strings); i++) {
-                const char *s = strings[i] ? strings[i] : "unknown error";
-
-                iov[i] = (struct iovec){.iov_base = (void *)s, .iov_len = strlen(s)};
+                iov[i].iov_base = (void *)strings[i];
+                iov[i].iov_len = strlen(strings[i]);
         }
         if (writev(STDERR_FILENO, iov, SG_ELEMENTSOF(iov)) < 0)
                 return; /* nobody to tell */

@@ -28,6 +28,7 @@ int sg_foreground(const struct sg_foreground_options *o);
 int sg_process_fill_stdio(void);
 /* An fcntl() lock over the whole file: it goes when this process does. -EAGAIN if it is held. */
 int sg_process_lock(int fd);
+const char *sg_process_strerror(int error);
 /* "schedgov-shim: <what> '<object>': <error>" on stderr, in one write. object may be NULL, error 0.
  */
 void sg_process_complain(const char *what, const char *object, int error);

@@ -145,12 +145,15 @@ class Attempt:
         os.set_inheritable(theirs.fileno(), True)
         self.gate = Gate(ours)
 
-        def place_gate(fd=theirs.fileno()):
+        # What a daemon blocks and ignores, neither the shim nor the job may inherit.
+        def become_daemon(fd=theirs.fileno()):
             os.dup2(fd, 3)
+            for sig in (signal.SIGCHLD, signal.SIGPIPE, signal.SIGTERM, signal.SIGRTMIN):
+                signal.signal(sig, signal.SIG_IGN)
+            signal.pthread_sigmask(signal.SIG_BLOCK, range(1, signal.NSIG))
 
-        # A daemon blocks signals and ignores SIGPIPE; the job must not inherit that.
         self.shim = subprocess.Popen([*prefix, SHIM, self.dir], env=self.bench.shim_env,
-                                     close_fds=False, preexec_fn=place_gate,
+                                     close_fds=False, preexec_fn=become_daemon,
                                      stdin=subprocess.DEVNULL, stderr=self.bench.stderr)
         theirs.close()
         self.bench.attempts.append(self)
@@ -199,11 +202,10 @@ class Attempt:
 class Bench:
     """A state directory, a place for users' files, and all processes started here."""
 
-    def __init__(self, build=BUILD):
-        del build
+    def __init__(self):
         self.top = tempfile.mkdtemp(prefix="sg-shim-")
         os.chmod(self.top, 0o755)
-        self.state, self.work = f"{self.top}/state", f"{self.top}/work"
+        self.state, self.work = f"{self.top}/state", f"{self.top}/home"
         for directory in (self.state, f"{self.state}/jobs", f"{self.state}/logs", self.work):
             os.mkdir(directory)
         os.chmod(self.work, 0o1777)
