@@ -110,9 +110,15 @@ static int on_begin(sd_event_source *source, uint64_t usec, void *userdata)
 /* CLOCK_REALTIME, so that a corrected clock moves the start with it. */
 static int wait_for_begin(struct sg_live *l)
 {
+        int r;
+
         l->timer = sd_event_source_disable_unref(l->timer);
-        return sd_event_add_time(l->manager->event, &l->timer, CLOCK_REALTIME, l->job.begin_usec, 0,
-                                 on_begin, l);
+        r = sd_event_add_time(l->manager->event, &l->timer, CLOCK_REALTIME, l->job.begin_usec, 0,
+                              on_begin, l);
+        if (r < 0)
+                return r;
+        /* All that are due at one moment are queued before a pass chooses among them. */
+        return sd_event_source_set_priority(l->timer, SD_EVENT_PRIORITY_IMPORTANT);
 }
 
 void sg_live_enqueue(struct sg_live *l)
