@@ -290,10 +290,10 @@ def unshare_mounts():
         raise OSError(ctypes.get_errno(), "cannot make a mount namespace")
 
 
-def mount_tmpfs(path, size):
+def mount_tmpfs(path, size, options=""):
     libc = ctypes.CDLL(None, use_errno=True)
     os.makedirs(path, exist_ok=True)
-    if libc.mount(b"tmpfs", path.encode(), b"tmpfs", 0, f"size={size},mode=755".encode()) != 0:
+    if libc.mount(b"tmpfs", path.encode(), b"tmpfs", 0, f"size={size},mode=755{options}".encode()) != 0:
         raise OSError(ctypes.get_errno(), "cannot mount a tmpfs")
 
 
