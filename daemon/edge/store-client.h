@@ -39,6 +39,9 @@ struct sg_store {
         size_t sent; /* of out */
         struct sg_store_inbox in;
         bool dispatching;
+        bool mourned; /* on_death has been called */
+        void (*on_death)(void *userdata);
+        void *death_userdata;
         sd_event *event;
         sd_event_source *io, *defer;
 };

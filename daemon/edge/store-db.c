@@ -238,8 +238,7 @@ void sg_db_close(struct sg_db *db, bool checkpoint)
         for (int i = 0; i < _SG_SQL_MAX; i++)
                 (void)sqlite3_finalize(db->statements[i]);
         if (db->handle && checkpoint)
-                (void)sqlite3_wal_checkpoint_v2(db->handle, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL,
-                                                NULL);
+                (void)sqlite3_db_config(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
         (void)sqlite3_close(db->handle);
         free(db->path);
         *db = (struct sg_db){0};

@@ -69,7 +69,7 @@ typedef int (*sg_db_row_cb)(sqlite3_stmt *row, void *userdata);
 /* Opens or creates, and migrates. On failure sg_db_why() says what to do; nothing is overwritten.
  */
 int sg_db_open(struct sg_db *db, const char *path);
-/* checkpoint: empty the WAL first; without it the next opener does. */
+/* checkpoint: the WAL goes into the database; without it the next opener does that. */
 void sg_db_close(struct sg_db *db, bool checkpoint);
 int sg_db_begin(struct sg_db *db);
 int sg_db_commit(struct sg_db *db);

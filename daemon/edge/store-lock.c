@@ -57,11 +57,12 @@ static bool read_signature(int fd, struct signature *ret)
                ret->daemon > 0 && ret->writer > 0;
 }
 
+/* We ourselves may have signed it, before an exec. */
 static bool daemon_lives(const struct signature *s)
 {
         uint64_t start;
 
-        return start_time(s->daemon, &start) >= 0 && start == s->start;
+        return s->daemon != getpid() && start_time(s->daemon, &start) >= 0 && start == s->start;
 }
 
 static void wait_for(pid_t writer)

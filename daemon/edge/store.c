@@ -37,9 +37,7 @@ static void store_die(struct sg_store *s, int error, const char *what)
         if (s->dead < 0)
                 return;
         s->dead = error;
-        if (asprintf(&why,
-                     "the store's writer (pid %d) %s: restart schedgovd; jobs that run are not "
-                     "touched",
+        if (asprintf(&why, "the store's writer (pid %d) %s; jobs that run are not touched",
                      (int)s->pid, what) >= 0) {
                 free(s->why);
                 s->why = why;
@@ -112,6 +110,11 @@ static void store_fail_head(struct sg_store *s)
         }
 }
 
+static bool store_mourns(const struct sg_store *s)
+{
+        return s->dead < 0 && s->on_death;
+}
+
 static void store_dispatch_all(struct sg_store *s)
 {
         const uint8_t *frame;
@@ -128,7 +131,8 @@ static void store_dispatch_all(struct sg_store *s)
         if (r < 0) {
                 store_die(s, r,
                           r == -ENOMEM ? "can't be heard for lack of memory" : "speaks nonsense");
-                store_fail_head(s);
+                if (!store_mourns(s))
+                        store_fail_head(s);
         }
 }
 
@@ -147,7 +151,8 @@ static void store_process(struct sg_store *s)
         s->dispatching = true;
         if (s->dead == 0)
                 store_read(s);
-        store_dispatch_all(s);
+        if (!store_mourns(s))
+                store_dispatch_all(s);
         s->dispatching = false;
 }
 
@@ -165,14 +170,25 @@ static int on_io(sd_event_source *source, int fd, uint32_t revents, void *userda
         return 0;
 }
 
+static void store_run_failed(struct sg_store *s)
+{
+        s->dispatching = true;
+        if (!store_mourns(s))
+                store_fail_head(s);
+        s->dispatching = false;
+}
+
 static int on_defer(sd_event_source *source, void *userdata)
 {
         struct sg_store *s = userdata;
 
         (void)source;
-        s->dispatching = true;
-        store_fail_head(s);
-        s->dispatching = false;
+        if (!store_mourns(s))
+                store_run_failed(s);
+        else if (!s->mourned) {
+                s->mourned = true;
+                s->on_death(s->death_userdata); /* which may be the end of s, and of us */
+        }
         return 0;
 }
 
@@ -216,23 +232,35 @@ void sg_store_request_send(struct sg_store *s, struct sg_store_request *q, size_
         store_update_io(s);
 }
 
+/* Sleeps until the writer has something to say, or takes more. */
+static int store_wait(struct sg_store *s)
+{
+        struct pollfd p = {
+                .fd = s->fd,
+                .events = (short)(POLLIN | (store_has_output(s) ? POLLOUT : 0)),
+        };
+
+        if (poll(&p, 1, -1) < 0)
+                return errno == EINTR ? 0 : -errno;
+        if (p.revents & POLLOUT)
+                store_write(s);
+        if (p.revents & ~POLLOUT)
+                store_process(s);
+        return 0;
+}
+
 int sg_store_flush(struct sg_store *s)
 {
-        assert(!s->dispatching);
-        while (!sg_list_empty(&s->pending)) {
-                struct pollfd p = {
-                        .fd = s->fd,
-                        .events = (short)(POLLIN | (store_has_output(s) ? POLLOUT : 0)),
-                };
+        int r = 0;
 
-                if (s->dead == 0 && poll(&p, 1, -1) < 0 && errno != EINTR)
-                        return -errno;
-                if (p.revents & POLLOUT)
-                        store_write(s);
-                store_process(s);
+        assert(!s->dispatching);
+        store_run_failed(s);
+        while (r >= 0 && !sg_list_empty(&s->pending) && !store_mourns(s)) {
+                r = store_wait(s);
+                store_run_failed(s);
         }
         store_update_io(s);
-        return s->dead;
+        return r < 0 ? r : s->dead;
 }
 
 /* --- open and close -----------------------------------------------------------------------------
@@ -391,6 +419,12 @@ int sg_store_attach(struct sg_store *s, sd_event *event)
         return 0;
 }
 
+void sg_store_on_death(struct sg_store *s, void (*dead)(void *userdata), void *userdata)
+{
+        s->on_death = dead;
+        s->death_userdata = userdata;
+}
+
 static void say_goodbye(struct sg_store *s)
 {
         size_t mark = sg_store_frame_open(&s->out, SG_STORE_CLOSE);
@@ -403,6 +437,7 @@ struct sg_store *sg_store_close(struct sg_store *s)
 {
         if (!s)
                 return NULL;
+        s->on_death = NULL;
         if (s->pid > 0)
                 (void)sg_store_flush(s);
         if (s->fd >= 0)

@@ -11,9 +11,9 @@
  * STATE/lock is held by both through one open file description: a second daemon is refused, and a
  * restarted one waits until the old writer is gone.
  *
- * If the child dies or the database can no longer be written, pending and later calls fail with a
- * negative errno and the daemon goes on with what runs; sg_store_error() says what is wrong in one
- * line.
+ * While the database can't be written, calls fail with a negative errno and the daemon goes on with
+ * what runs; sg_store_error() says what is wrong in one line. If the child dies, nobody knows what
+ * of the pending requests was committed: see sg_store_on_death().
  */
 
 #include "core/job.h"
@@ -38,6 +38,10 @@ typedef void (*sg_store_cb)(int result, const struct sg_job *job, void *userdata
  */
 int sg_store_open(struct sg_store **ret, const char *state_dir, char **ret_why);
 int sg_store_attach(struct sg_store *s, sd_event *event);
+/* `dead` runs once, from the event loop, when the writer has gone. From then on no callback runs:
+ * to call a request failed that may have been committed would be a lie. Only opening the store anew
+ * tells. Without it, or while closing, all requests fail. */
+void sg_store_on_death(struct sg_store *s, void (*dead)(void *userdata), void *userdata);
 /* Sends what is queued and waits for its replies. The store's error, or 0. */
 int sg_store_flush(struct sg_store *s);
 /* Flushes, waits for the writer to exit. NULL is fine. Returns NULL. */
