@@ -165,7 +165,7 @@ deps:
 # --- tests ----------------------------------------------------------------------------------------
 
 INTEGRATION_TESTS := $(shell find tests/integration -maxdepth 1 -type f -executable 2>/dev/null | sort)
-TEST_SECONDS ?= 300
+TEST_SECONDS ?= 120
 
 # Variants with sanitizers have the fault points themselves.
 FAULT_BUILD := $(if $(filter release,$(VARIANT)),build/debug,$(O))
