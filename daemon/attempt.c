@@ -170,8 +170,7 @@ static void shim_gone(struct sg_live *l)
 {
         l->shim_source = sd_event_source_disable_unref(l->shim_source);
         l->shim_pidfd = sg_close(l->shim_pidfd);
-        if (l->shim_is_child)
-                (void)waitpid(l->shim, NULL, 0);
+        (void)waitpid(l->shim, NULL, 0); /* not ours after a restart, unless we started over */
         l->shim = 0;
         if (l->ended_durable)
                 sg_live_release(l);
@@ -188,7 +187,7 @@ static int on_shim_exit(sd_event_source *source, int fd, uint32_t revents, void 
         return 0;
 }
 
-int sg_live_watch_shim(struct sg_live *l, pid_t pid, bool is_child)
+int sg_live_watch_shim(struct sg_live *l, pid_t pid)
 {
         int r;
 
@@ -202,7 +201,6 @@ int sg_live_watch_shim(struct sg_live *l, pid_t pid, bool is_child)
                 return r;
         }
         l->shim = pid;
-        l->shim_is_child = is_child;
         return 0;
 }
 
@@ -417,7 +415,7 @@ static int fork_shim(struct sg_live *l)
         sg_manager_fault(l->manager, "before-fork");
         r = spawn(m->shim_path, dir, theirs, &pid);
         if (r >= 0)
-                r = sg_live_watch_shim(l, pid, true);
+                r = sg_live_watch_shim(l, pid);
         sg_manager_fault(l->manager, "after-fork");
         if (r < 0)
                 close_gate(l);
@@ -443,7 +441,7 @@ static int hand_over(struct sg_live *l)
         r = open_gate(l, &theirs);
         if (r < 0)
                 return r;
-        r = sg_live_watch_shim(l, l->runner->caller.pid, false);
+        r = sg_live_watch_shim(l, l->runner->caller.pid);
         if (r >= 0)
                 r = sd_bus_reply_method_return(l->attach, "hhh", theirs, lock, record);
         if (r < 0) {

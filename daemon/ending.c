@@ -410,7 +410,7 @@ static void never_ran(struct sg_live *l)
 
 static void adopt_running(struct sg_live *l, pid_t shim)
 {
-        int r = l->shim > 0 ? 0 : sg_live_watch_shim(l, shim, false);
+        int r = l->shim > 0 ? 0 : sg_live_watch_shim(l, shim);
 
         if (r == -ESRCH) { /* it ended while we looked */
                 sg_live_inspect(l, SG_PUBLISH_NONE);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <syslog.h>
 #include <systemd/sd-daemon.h>
 
@@ -174,13 +175,34 @@ static int block_signals(void)
         return sigprocmask(SIG_BLOCK, &set, NULL) < 0 ? -errno : 0;
 }
 
-static int run(const struct options *o)
+/* In place: the same pid, terminal and supervisor. Everything that we hold is CLOEXEC. */
+static int start_over(char **argv)
+{
+        char self[PATH_MAX];
+        ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+        if (n < 0)
+                return -errno;
+        self[n] = 0;
+        (void)execv(self, argv);
+        return -errno;
+}
+
+/* Shims that ended while we started over. */
+static void reap(void)
+{
+        while (waitpid(-1, NULL, WNOHANG) > 0)
+                continue;
+}
+
+static int run(const struct options *o, char **argv)
 {
         _cleanup_(sd_event_unrefp) sd_event *event = NULL;
         _cleanup_free_ char *why = NULL;
         struct sg_manager *m;
         int r;
 
+        reap();
         r = block_signals();
         if (r < 0)
                 return r;
@@ -205,6 +227,8 @@ static int run(const struct options *o)
                 (void)sd_notify(0, "READY=1");
                 r = sd_event_loop(event);
         }
+        if (r == SG_START_OVER)
+                r = start_over(argv);
         (void)sd_notify(0, "STOPPING=1");
         sg_manager_free(m);
         return r;
@@ -220,6 +244,6 @@ int main(int argc, char **argv)
         if (r == 0)
                 return 0;
         if (r > 0)
-                r = run(&o);
+                r = run(&o, argv);
         return r < 0 ? SG_EXIT_OWN_FAILURE : 0;
 }

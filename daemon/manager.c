@@ -4,6 +4,7 @@
 #include "base/fault.h"
 #include "base/file.h"
 #include "base/record.h"
+#include "base/time-util.h"
 #include "edge/log.h"
 #include <assert.h>
 #include <errno.h>
@@ -17,6 +18,9 @@
 #ifndef SG_LIBDIR
 #define SG_LIBDIR "/usr/local/lib/schedgov"
 #endif
+
+/* To die of its writer sooner than this after a start isn't mended by another start. */
+#define START_OVER_USEC SG_USEC_PER_SEC
 
 /* --- live jobs
  * ------------------------------------------------------------------------------------------ */
@@ -219,6 +223,20 @@ static int open_bus(struct sg_manager *m, const struct sg_manager_options *o)
         return sg_bus_server_new(&m->server, m->event, o->socket ?: path, &server_ops, m);
 }
 
+/*
+ * What the writer was asked and didn't answer may be on disk or not. To find out is what a start
+ * does, so we start over; clients see a restart and repeat what they asked for. A writer that can't
+ * live at all is left to whoever watches over us.
+ */
+static void on_store_dead(void *userdata)
+{
+        struct sg_manager *m = userdata;
+        bool again = sg_now_monotonic_usec() - m->started_usec >= START_OVER_USEC;
+
+        sg_log(LOG_ERR, "%s; %s", sg_store_error(m->store), again ? "starting over" : "giving up");
+        (void)sd_event_exit(m->event, again ? SG_START_OVER : -EPIPE);
+}
+
 static int fail(char **ret_why, int error, const char *what)
 {
         if (!*ret_why && asprintf(ret_why, "cannot %s: %s", what, strerror(-error)) < 0)
@@ -264,6 +282,8 @@ static int manager_start(struct sg_manager *m, const struct sg_manager_options *
         r = sg_store_attach(m->store, m->event);
         if (r >= 0)
                 r = open_bus(m, o);
+        sg_store_on_death(m->store, on_store_dead, m);
+        m->started_usec = sg_now_monotonic_usec();
         return r < 0 ? fail(ret_why, r, "open the socket") : 0;
 }
 

@@ -61,7 +61,6 @@ struct sg_live {
         int gate;
         sd_event_source *gate_source;
         pid_t shim;
-        bool shim_is_child;
         int shim_pidfd;
         sd_event_source *shim_source;
         sd_event_source
@@ -106,7 +105,11 @@ struct sg_manager {
         gid_t admin_gid;              /* group schedgov, or (gid_t)−1 */
         char *shim_path;
         sd_event_source *schedule_source, *retry_timer;
+        uint64_t started_usec; /* monotonic */
 };
+
+/* What the event loop ends with when the daemon is to start over in place. */
+#define SG_START_OVER 1
 
 /* --- manager.c: life of the object
  * ------------------------------------------------------------------- */
@@ -158,7 +161,7 @@ int sg_live_make_scope(struct sg_live *l, bool adopt, char **ret_why);
 /* Answers a pending Attach if its time has come. */
 void sg_live_attach(struct sg_live *l);
 /* Watches a shim, by pidfd. */
-int sg_live_watch_shim(struct sg_live *l, pid_t pid, bool is_child);
+int sg_live_watch_shim(struct sg_live *l, pid_t pid);
 void sg_live_arm_time_limit(struct sg_live *l);
 /* Stores the row as a hint and tells subscribers. */
 void sg_live_changed(struct sg_live *l);

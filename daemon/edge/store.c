@@ -49,6 +49,8 @@ static void store_die(struct sg_store *s, int error, const char *what)
         sg_list_foreach (q, &s->pending, link)
                 if (q->failed >= 0)
                         q->failed = error;
+        if (s->defer)
+                (void)sd_event_source_set_enabled(s->defer, SD_EVENT_ONESHOT);
 }
 
 /* --- bytes --------------------------------------------------------------------------------------
