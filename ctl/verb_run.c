@@ -82,7 +82,7 @@ static int subscribe(struct waiting *w, struct sg_error *e)
 static int tell_reason(struct waiting *w, struct sg_error *e)
 {
         _cleanup_json_ json_t *job = NULL;
-        const char *reason;
+        const char *state, *reason;
         int r;
 
         w->changed = false;
@@ -99,6 +99,9 @@ static int tell_reason(struct waiting *w, struct sg_error *e)
         }
         if (r < 0)
                 return r;
+        state = sg_document_string(job, "state");
+        if (!state || strcmp(state, "queued") != 0) /* it is being started */
+                return 0;
         reason = sg_document_string(job, "reason");
         reason = reason && *reason ? reason : "for its turn";
         if (w->told && strcmp(w->told, reason) == 0)
