@@ -168,11 +168,11 @@ INTEGRATION_TESTS := $(shell find tests/integration -maxdepth 1 -type f -executa
 TEST_SECONDS ?= 120
 
 # Variants with sanitizers have the fault points themselves.
-FAULT_BUILD := $(if $(filter release,$(VARIANT)),build/debug,$(O))
+FAULT_BUILD := $(if $(filter release,$(VARIANT)),$(O:%/release=%)/debug,$(O))
 .PHONY: fault-build
 fault-build: $(FLAGS_STAMP)
 ifneq ($(FAULT_BUILD),$(O))
-	+@$(MAKE) --no-print-directory VARIANT=debug all
+	+@$(MAKE) --no-print-directory VARIANT=debug O=$(FAULT_BUILD) all
 endif
 
 TEST_ENV = SG_BUILD=$(abspath $(O)) SG_FAULT_BUILD=$(abspath $(FAULT_BUILD)) VARIANT=$(VARIANT) \
