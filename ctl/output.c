@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* See output.h. Whether stdout is a terminal is decided before a pager takes its place. */
+/* See output.h. Whether stdout is a terminal, and how wide, is found out before a pager takes its
+ * place. */
 
 #include "ctl/output.h"
 #include "base/parse.h"
@@ -148,7 +149,7 @@ enum sg_colour sg_colour_of_state(const char *state)
         return SG_PLAIN;
 }
 
-unsigned sg_terminal_width(void)
+static unsigned find_width(void)
 {
         const char *columns = getenv("COLUMNS");
         struct winsize ws;
@@ -159,6 +160,17 @@ unsigned sg_terminal_width(void)
         if (on_terminal() && ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) == 0)
                 return ws.ws_col;
         return 0;
+}
+
+unsigned sg_terminal_width(void)
+{
+        static unsigned width;
+        static bool known;
+
+        if (!known)
+                width = find_width();
+        known = true;
+        return width;
 }
 
 /* NULL where there is nothing to page with, or the user asked for none with an empty name. */
@@ -178,7 +190,10 @@ void sg_pager_open(void)
         const char *command = pager_command();
         int fds[2];
 
-        if (!command || !on_terminal() || pipe(fds) < 0)
+        if (!command || !on_terminal())
+                return;
+        (void)sg_terminal_width(); /* while stdout is the terminal */
+        if (pipe(fds) < 0)
                 return;
         (void)fflush(stdout);
         pager = fork();

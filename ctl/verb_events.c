@@ -187,7 +187,7 @@ static int follow(struct follower *f, struct sg_client *c, uint64_t lines, struc
                 r = print_log(f, c, 0, lines, e);
         while (r >= 0) {
                 r = listen(c, e);
-                if (r == -ECONNRESET)
+                while (r == -ECONNRESET) /* one that is being killed may still take a connection */
                         r = resume(f, c, e);
         }
         return r;
