@@ -5,7 +5,9 @@
 #include "base/time-util.h"
 #include "ctl/output.h"
 #include "ctl/verbs.h"
+#include <fcntl.h>
 #include <stdio.h>
+#include <unistd.h>
 
 int sg_verb_usage(const struct sg_invocation *inv, struct sg_error *e)
 {
@@ -57,6 +59,15 @@ static int run(int argc, char **argv, struct sg_invocation *inv, struct sg_error
         return r == 0 ? q : r;
 }
 
+/* Where one of the three is closed, the connection would take its number, and what we print would
+ * go to the governor. Not for what we exec: a job finds them closed as they were. */
+static void reserve_standard_fds(void)
+{
+        for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+                if (fcntl(fd, F_GETFD) < 0)
+                        (void)open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
 int main(int argc, char **argv)
 {
         static char buffer[65536]; /* a list of ten thousand jobs in a dozen writes */
@@ -64,6 +75,7 @@ int main(int argc, char **argv)
         struct sg_error e = {0};
         int r;
 
+        reserve_standard_fds();
         (void)setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
         r = run(argc, argv, &inv, &e);
         if (r < 0) {

@@ -214,6 +214,20 @@ static int register_self(struct sg_client *c, const struct sg_invocation *inv, c
         return 0;
 }
 
+/* Before there is a job that would fail because of it. */
+static int check_workdir(const struct sg_invocation *inv, struct sg_error *e)
+{
+        _cleanup_close_ int fd = -1;
+
+        if (!inv->workdir)
+                return 0;
+        fd = open(inv->workdir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (fd < 0 || faccessat(fd, ".", X_OK, 0) < 0)
+                return sg_error_set(e, SG_EXIT_OWN_FAILURE, "--workdir", NULL,
+                                    "cannot enter %s: %s", inv->workdir, strerror(errno));
+        return 0;
+}
+
 int sg_verb_run(const struct sg_invocation *inv, struct sg_error *e)
 {
         _cleanup_client_ struct sg_client c = {0};
@@ -225,7 +239,9 @@ int sg_verb_run(const struct sg_invocation *inv, struct sg_error *e)
                 return sg_verb_usage(inv, e);
         if (inv->dry_run)
                 return sg_verb_dry_run(inv, e);
-        r = sg_shim_find(&shim, e);
+        r = check_workdir(inv, e);
+        if (r >= 0)
+                r = sg_shim_find(&shim, e);
         if (r < 0)
                 return r;
         r = sg_client_open(&c, inv->socket, e);
