@@ -141,17 +141,17 @@ static int read_command(struct sg_submission *s, sd_bus_message *m, sd_bus_error
  * ---------------------------------------------------------------------------------------------------
  */
 
-static void put_rlimits(struct sg_record *r, pid_t pid)
+/* A caller that has gone already doesn't mind the daemon's own limits. */
+static void put_rlimits(struct sg_record *r, const struct sg_caller *c)
 {
-        for (int resource = 0; resource < RLIM_NLIMITS; resource++) {
-                struct rlimit limit;
-                uint64_t field[3];
+        struct rlimit limits[RLIM_NLIMITS];
 
-                if (prlimit(pid, resource, NULL, &limit) < 0)
-                        continue;
-                field[0] = (uint64_t)resource;
-                field[1] = limit.rlim_cur;
-                field[2] = limit.rlim_max;
+        if (sg_caller_rlimits(c, limits) < 0)
+                return;
+        for (uint64_t resource = 0; resource < RLIM_NLIMITS; resource++) {
+                const uint64_t field[] = {resource, limits[resource].rlim_cur,
+                                          limits[resource].rlim_max};
+
                 sg_record_put(r, SG_SPEC_RLIMIT, field, sizeof(field));
         }
 }
@@ -167,7 +167,7 @@ static void put_identity(struct sg_submission *s, const struct sg_caller *c)
         for (size_t i = 0; i < c->n_groups; i++)
                 sg_record_put_u64(r, SG_SPEC_GROUP, c->groups[i]);
         sg_record_put_u64(r, SG_SPEC_UMASK, s->umask);
-        put_rlimits(r, c->pid);
+        put_rlimits(r, c);
         sg_record_put_str(r, SG_SPEC_WORKDIR, s->workdir ?: "/");
         sg_record_put_str(r, SG_SPEC_ON_END, s->on_end);
 }

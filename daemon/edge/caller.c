@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -139,4 +140,33 @@ bool sg_caller_is_process(const struct sg_caller *c, int pidfd)
 {
         return c->pidfd >= 0 && c->pid > 0 && pidfd_pid(pidfd) == c->pid &&
                pidfd_pid(c->pidfd) == c->pid;
+}
+
+static rlim_t parse_rlimit(const char *word)
+{
+        return strcmp(word, "unlimited") == 0 ? RLIM_INFINITY : strtoull(word, NULL, 10);
+}
+
+/* prlimit(2) on another user's process wants CAP_SYS_RESOURCE, which root in a container often
+ * lacks. The file has a heading, then a line for each resource in order, the name in 25 columns. */
+int sg_caller_rlimits(const struct sg_caller *c, struct rlimit ret[RLIM_NLIMITS])
+{
+        _cleanup_free_ char *text = NULL;
+        char path[64], *line, *rest = NULL, soft[24], hard[24];
+        int r;
+
+        (void)snprintf(path, sizeof(path), "/proc/%d/limits", (int)c->pid);
+        r = sg_read_file(AT_FDCWD, path, 16384, &text, NULL);
+        if (r < 0)
+                return r == -ENOENT ? -ESRCH : r;
+        if (!sg_caller_is_process(c, c->pidfd))
+                return -ESRCH;
+        (void)strtok_r(text, "\n", &rest);
+        for (int i = 0; i < RLIM_NLIMITS; i++) {
+                line = strtok_r(NULL, "\n", &rest);
+                if (!line || strlen(line) < 26 || sscanf(line + 25, "%23s %23s", soft, hard) != 2)
+                        return -EBADMSG;
+                ret[i] = (struct rlimit){parse_rlimit(soft), parse_rlimit(hard)};
+        }
+        return 0;
 }

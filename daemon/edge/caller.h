@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 struct sg_caller {
@@ -24,3 +25,5 @@ void sg_caller_deinit(struct sg_caller *c);
 bool sg_caller_in_group(const struct sg_caller *c, gid_t gid);
 /* Whether pidfd names the very process that opened the socket. */
 bool sg_caller_is_process(const struct sg_caller *c, int pidfd);
+/* The resource limits of that process, by resource; -ESRCH once it has gone. */
+int sg_caller_rlimits(const struct sg_caller *c, struct rlimit ret[RLIM_NLIMITS]);
