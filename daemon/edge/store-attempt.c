@@ -4,8 +4,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define PATH_IN_ATTEMPT_MAX (SG_ATTEMPT_NAME_MAX + 16)
 
@@ -264,4 +267,18 @@ int sg_attempt_inspect(struct sg_attempts *a, const struct sg_job_key *key,
         if (r >= 0)
                 *ret = info;
         return r;
+}
+
+void sg_attempts_remove_logs(struct sg_attempts *a, const struct sg_job_key *key)
+{
+        char path[SG_ATTEMPT_NAME_MAX + 48];
+        int n;
+
+        n = snprintf(path, sizeof(path), "logs/%" PRIu64 "-%s.log", key->n, key->origin);
+        (void)unlinkat(a->state_fd, path, 0);
+        for (unsigned i = 1;; i++) { /* .1, .2 …: rotation leaves no gaps */
+                (void)snprintf(path + n, sizeof(path) - (size_t)n, ".%u", i);
+                if (unlinkat(a->state_fd, path, 0) < 0)
+                        return;
+        }
 }

@@ -59,6 +59,10 @@ struct sg_db {
         int wal_pages;
         int64_t finished, finished_before; /* rows in final states; −1 = not counted yet */
         uint64_t max_jobs, max_age_usec;
+        /* Removes what a job has outside the database; called before the COMMIT that forgets it, so
+         * that a crash between the two leaves nothing that nobody knows of. */
+        void (*forget)(const struct sg_job_key *key, void *userdata);
+        void *forget_userdata;
 };
 
 /* A row of jobs or events, or the reply they become: encoded, without allocating strings. */

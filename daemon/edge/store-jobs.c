@@ -8,6 +8,7 @@
 #include "base/time-util.h"
 #include "edge/store-db.h"
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #define PRUNE_STEP 50 /* rows: less than a millisecond added to a finish */
@@ -43,7 +44,8 @@ static int insert_event(struct sg_db *db, const struct sg_job *job)
         if (r < 0)
                 return r;
         sg_sql_bind_job(stmt, job);
-        (void)sqlite3_bind_int64(stmt, PARAMETER_TIME, (int64_t)sg_now_realtime_usec());
+        (void)sqlite3_bind_int64(stmt, PARAMETER_TIME,
+                                 (int64_t)sg_now_realtime_usec());
         return sg_db_run(db, stmt);
 }
 
@@ -262,6 +264,7 @@ static int forget_job(struct sg_db *db, const char *origin, int64_t n)
 {
         static const enum sg_sql ids[] = {SG_SQL_COUNTER_SET, SG_SQL_ATTEMPTS_DELETE};
         sqlite3_stmt *stmt;
+        struct sg_job_key key = {.n = (uint64_t)n};
         int r;
 
         for (size_t i = 0; i < SG_ELEMENTSOF(ids); i++) {
@@ -274,6 +277,9 @@ static int forget_job(struct sg_db *db, const char *origin, int64_t n)
                 if (r < 0)
                         return r;
         }
+        (void)snprintf(key.origin, sizeof(key.origin), "%s", origin);
+        if (db->forget)
+                db->forget(&key, db->forget_userdata);
         return 0;
 }
 

@@ -218,6 +218,13 @@ static int sweep_attempt(const struct sg_job_key *key, void *userdata)
         return 0;
 }
 
+static void forget(const struct sg_job_key *key, void *userdata)
+{
+        struct sg_writer *w = userdata;
+
+        sg_attempts_remove_logs(&w->attempts, key);
+}
+
 static int writer_open(struct sg_writer *w, const char *state_dir, char why[512])
 {
         char path[PATH_MAX];
@@ -233,6 +240,8 @@ static int writer_open(struct sg_writer *w, const char *state_dir, char why[512]
         r = sg_path_join(path, sizeof(path), state_dir, "schedgov.db");
         if (r >= 0)
                 r = sg_db_open(&w->db, path);
+        w->db.forget = forget;
+        w->db.forget_userdata = w;
         if (r >= 0)
                 r = sg_attempts_each(&w->attempts, sweep_attempt, w);
         if (r < 0)
