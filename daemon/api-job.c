@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* org.schedgov1.Job: what may be asked of a live job, by its owner or an administrator. */
 #include "api.h"
+#include "base/time-util.h"
 #include "edge/log.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -107,6 +108,7 @@ static void on_durable(int result, const struct sg_job *job, void *userdata)
 
 static int store_and_answer(struct sg_live *l, sd_bus_message *call)
 {
+        l->job.changed_usec = sg_now_realtime_usec();
         sg_api_emit(l->manager, &l->job);
         sg_store_update(l->manager->store, &l->job, on_durable, sd_bus_message_ref(call));
         return 1;

@@ -221,7 +221,7 @@ static int complete(struct sg_submission *s, const struct sg_caller *c, const ch
         if (r < 0)
                 return r;
         strcpy(s->job.key.origin, m->node.name);
-        s->job.submitted_usec = sg_now_realtime_usec();
+        s->job.submitted_usec = s->job.changed_usec = sg_now_realtime_usec();
         if (m->n_jobs + s->count > m->settings->max_queued_per_user &&
             sg_manager_count_of_user(m, c->uid) + s->count > m->settings->max_queued_per_user) {
                 (void)sd_bus_error_setf(error, SG_ERROR_BUSY,

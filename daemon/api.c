@@ -133,7 +133,8 @@ static int send_event(struct sg_client *c, const struct sg_job *j, const char *i
 
         r = sd_bus_message_new_signal(c->bus, &m, SG_BUS_PATH, SG_BUS_MANAGER, "JobEvent");
         if (r >= 0)
-                r = sd_bus_message_append(m, "ttsss", (uint64_t)0, sg_now_realtime_usec(), id,
+                r = sd_bus_message_append(m, "ttsss", (uint64_t)0,
+                                          j->changed_usec ?: sg_now_realtime_usec(), id,
                                           sg_job_state_to_string(j->state), j->reason ?: "");
         if (r >= 0)
                 sg_client_send(c, m);

@@ -29,6 +29,7 @@
 
 void sg_live_changed(struct sg_live *l)
 {
+        l->job.changed_usec = sg_now_realtime_usec();
         sg_store_update(l->manager->store, &l->job, NULL, NULL);
         sg_api_emit(l->manager, &l->job);
 }
@@ -534,6 +535,7 @@ void sg_live_begin(struct sg_live *l)
         l->gone_ahead = l->concluded = l->requeueing = l->ended_durable = l->killed = false;
         sg_job_clear_reason(&l->job);
         strcpy(l->job.boot_id, m->node.boot_id);
+        l->job.changed_usec = sg_now_realtime_usec();
         r = sg_live_make_scope(l, false, &why);
         if (r < 0) {
                 l->job.state = SG_JOB_FAILED;

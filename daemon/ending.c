@@ -127,6 +127,7 @@ void sg_live_end(struct sg_live *l)
         sg_queue_remove(m->queue, &l->entry);
         sg_manager_schedule(m);
         l->job.pid = 0;
+        l->job.changed_usec = sg_now_realtime_usec();
         if (!l->requeueing) {
                 free(l->job.command);
                 l->job.command = NULL;
@@ -240,7 +241,8 @@ static void take_record(struct sg_live *l, const struct sg_exit *record)
 static bool worth_retrying(const struct sg_job *j)
 {
         bool failed = j->state == SG_JOB_OOM || j->state == SG_JOB_KILLED ||
-                      j->state == SG_JOB_FAILED || (j->state == SG_JOB_EXITED && j->exit_code != 0);
+                      j->state == SG_JOB_FAILED || j->state == SG_JOB_LOST ||
+                      (j->state == SG_JOB_EXITED && j->exit_code != 0);
 
         return failed && j->retry > 0 && j->intent == SG_INTENT_NONE && !j->foreground;
 }
@@ -436,10 +438,18 @@ static void adopt_running(struct sg_live *l, pid_t shim)
                 sg_live_arm_time_limit(l);
 }
 
+/* A shim that hadn't joined its groups yet when we died found them collected when it did. */
+static bool failed_with_us(const struct sg_attempt_info *info)
+{
+        return info->have_exit && info->exit.stage == SG_STAGE_SETUP &&
+               info->fate != SG_ATTEMPT_RUN;
+}
+
 static void on_inspected(int result, const struct sg_attempt_info *info, void *userdata)
 {
         struct sg_live *l = userdata;
         struct sg_manager *m = l->manager;
+        bool recovered = l->recovering;
 
         l->inspecting = false;
         if (l->recovering) {
@@ -454,6 +464,8 @@ static void on_inspected(int result, const struct sg_attempt_info *info, void *u
                 rearm(l, RETRY_USEC, on_inspect_again);
         } else if (l->concluded) {
                 return;
+        } else if (recovered && failed_with_us(info) && !l->job.foreground) {
+                never_ran(l);
         } else if (info->have_exit && (info->shim == 0 || !l->job.foreground)) {
                 record_found(l, &info->exit);
         } else if (info->fate == SG_ATTEMPT_RUN && info->shim > 0) {

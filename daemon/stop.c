@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Ending a live attempt: the intent is durable before the first signal; then SIGTERM, a grace
  * period, SIGKILL. */
+#include "base/time-util.h"
 #include "edge/log.h"
 #include "manager.h"
 #include <errno.h>
@@ -83,6 +84,7 @@ void sg_live_stop(struct sg_live *l, enum sg_job_intent intent, const char *reas
         if (reason)
                 (void)sg_job_set_reason(&l->job, "%s", reason);
         l->job.intent = intent;
+        l->job.changed_usec = sg_now_realtime_usec();
         if (l->job.state == SG_JOB_QUEUED) {
                 l->job.state = SG_JOB_KILLED;
                 sg_live_end(l);

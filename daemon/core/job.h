@@ -87,6 +87,9 @@ struct sg_job {
         struct sg_limits limits;
         /* measured; SG_UNLIMITED = not known */
         uint64_t cpu_usec, memory_peak_bytes, oom_kills, io_read_bytes, io_write_bytes;
+        /* When it last changed, for events: one time for what is logged and what is announced, so
+         * that both are known to be the same. Not part of the record; 0 = not said. */
+        uint64_t changed_usec;
 };
 
 /* All values at their defaults; strings NULL. */

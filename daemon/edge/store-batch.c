@@ -12,6 +12,7 @@ static int message_job(const struct sg_store_message *m, struct sg_job *ret)
 {
         const struct sg_field *f = &m->fields[SG_STORE_TAG_JOB];
 
+        ret->changed_usec = sg_store_message_u64(m, SG_STORE_TAG_TIME);
         return f->data ? sg_job_decode(ret, f->data, f->size) : -EBADMSG;
 }
 

@@ -45,7 +45,7 @@ static int insert_event(struct sg_db *db, const struct sg_job *job)
                 return r;
         sg_sql_bind_job(stmt, job);
         (void)sqlite3_bind_int64(stmt, PARAMETER_TIME,
-                                 (int64_t)sg_now_realtime_usec());
+                                 (int64_t)(job->changed_usec ?: sg_now_realtime_usec()));
         return sg_db_run(db, stmt);
 }
 
