@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * submit: the number comes back once the job is durable. When the connection breaks before that,
- * the same request goes out once more with the same token: the governor answers it with the job
- * that it may have stored already.
+ * the same request goes out again with the same token: the governor answers it with the job that it
+ * may have stored already. Again, and not once more: who reconnects at once may meet the dying
+ * governor.
  */
 
+#include "base/time-util.h"
 #include "ctl/command.h"
 #include "ctl/document.h"
 #include "ctl/request.h"
@@ -54,20 +56,20 @@ static int submit(const struct sg_invocation *inv, const struct sg_command *cmd,
 {
         _cleanup_client_ struct sg_client c = {0};
         _cleanup_message_ sd_bus_message *reply = NULL;
+        uint64_t deadline = sg_now_monotonic_usec() + PATIENCE_USEC, first, n;
         char token[SG_REQUEST_TOKEN_SIZE];
-        uint64_t first, n;
         int r;
 
         r = sg_request_token(token);
         if (r < 0)
                 return r;
         r = sg_client_open(&c, inv->socket, e);
-        if (r >= 0)
-                r = ask(&c, inv, cmd, token, &reply, e);
-        if (r == -ECONNRESET) {
-                r = sg_client_reopen(&c, PATIENCE_USEC, e);
+        for (;;) {
                 if (r >= 0)
                         r = ask(&c, inv, cmd, token, &reply, e);
+                if (r != -ECONNRESET || sg_now_monotonic_usec() > deadline)
+                        break;
+                r = sg_client_reopen(&c, PATIENCE_USEC, e);
         }
         if (r < 0)
                 return r;

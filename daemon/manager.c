@@ -6,6 +6,7 @@
 #include "base/record.h"
 #include "base/time-util.h"
 #include "edge/log.h"
+#include "proto/names.h"
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -231,10 +232,13 @@ static int open_bus(struct sg_manager *m, const struct sg_manager_options *o)
 static void on_store_dead(void *userdata)
 {
         struct sg_manager *m = userdata;
-        bool again = sg_now_monotonic_usec() - m->started_usec >= START_OVER_USEC;
 
-        sg_log(LOG_ERR, "%s; %s", sg_store_error(m->store), again ? "starting over" : "giving up");
-        (void)sd_event_exit(m->event, again ? SG_START_OVER : -EPIPE);
+        if (sg_now_monotonic_usec() - m->started_usec < START_OVER_USEC) {
+                sg_log(LOG_ERR, "%s; giving up", sg_store_error(m->store));
+                _exit(SG_EXIT_OWN_FAILURE);
+        }
+        sg_log(LOG_ERR, "%s; starting over", sg_store_error(m->store));
+        (void)sd_event_exit(m->event, SG_START_OVER);
 }
 
 static int fail(char **ret_why, int error, const char *what)

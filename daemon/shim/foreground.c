@@ -212,7 +212,7 @@ static int wait_at_gate(const struct foreground *f)
         }
 }
 
-/* 0 the command may run; else our exit status. Interrupted, we leave a record: the daemon may have
+/* 0 the command may run; else our exit status. If not, we leave a record: the daemon may have
  * published `run` at this moment, and must not take the job for lost. */
 static int pass_gate(struct foreground *f)
 {
@@ -225,15 +225,16 @@ static int pass_gate(struct foreground *f)
         if (sig == 0 && sg_gate_wait(f->o->gate))
                 return 0;
         sg_child_discard(&f->child);
-        if (sig == 0) {
-                sg_process_complain("schedgovd went away before the job started; it was not run",
-                                    NULL, 0);
-                return SG_EXIT_OWN_FAILURE;
-        }
         f->exit.exit_code = -1;
         f->exit.signal = sig;
+        if (sig == 0) {
+                f->exit.stage = SG_STAGE_SETUP;
+                f->exit.error = ECANCELED;
+                sg_process_complain("schedgovd went away before the job started; it was not run",
+                                    NULL, 0);
+        }
         write_record(f);
-        return 128 + sig;
+        return sig ? 128 + sig : SG_EXIT_OWN_FAILURE;
 }
 
 static int prepare(struct foreground *f)
