@@ -38,8 +38,14 @@ int sg_fs_apply(struct sg_scope *s, const struct sg_limits *l, const struct sg_c
                 bool all, char **why);
 int sg_fs_scope_set_limits(struct sg_scope *s, const struct sg_limits *l,
                            const struct sg_cpuset *cpus, char **ret_why);
-void sg_fs_apply_devices(struct sg_scope *s, const struct sg_scope_request *req, char **why);
 int sg_fs_class_weight(struct sg_backend *b, struct sg_class *c, uint64_t weight, char **why);
+
+/* The scope's group there, or its `job`. */
+int sg_fs_limit_group(const struct sg_scope *s, enum sg_hier h, bool on_job, char path[PATH_MAX]);
+void sg_fs_set_unenforced(struct sg_scope *s, enum sg_limit_kind kind, bool on);
+
+/* cgroup-device.c */
+void sg_fs_apply_devices(struct sg_scope *s, const struct sg_scope_request *req, char **why);
 
 /* cgroup-signal.c */
 int sg_fs_scope_freeze(struct sg_scope *s, bool frozen);

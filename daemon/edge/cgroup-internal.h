@@ -49,7 +49,6 @@ struct sg_backend {
         struct sg_hierarchy hier[SG_HIER_MAX];
         uint32_t v2_controllers;    /* bits of enum sg_controller that class groups can use */
         uint32_t v2_enabled;        /* those that we switched on in our own group */
-        bool v2_moved;              /* we sit in base/daemon because of that */
         uint32_t default_hiers;     /* bits: where every scope has groups */
         enum sg_hier list_hier;     /* where processes are listed and counted as there or not */
         enum sg_hier freeze_hier;   /* SG_HIER_MAX: no freezer */

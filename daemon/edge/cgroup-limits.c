@@ -11,7 +11,6 @@
 #include "edge/cgroup-fs.h"
 #include "edge/cgroup-group.h"
 #include "edge/cgroup-v2.h"
-#include "edge/devices-bpf.h"
 #include <errno.h>
 #include <string.h>
 
@@ -63,7 +62,7 @@ static uint64_t standard_of(enum sg_limit_kind kind)
         return kind == SG_LIMIT_CPU_WEIGHT || kind == SG_LIMIT_IO_WEIGHT ? 100 : SG_UNLIMITED;
 }
 
-static void set_bit(struct sg_scope *s, enum sg_limit_kind kind, bool on)
+void sg_fs_set_unenforced(struct sg_scope *s, enum sg_limit_kind kind, bool on)
 {
         s->unenforced = on ? s->unenforced | sg_bit(kind) : s->unenforced & ~sg_bit(kind);
 }
@@ -204,7 +203,7 @@ static int set_memory_max(const char *group, bool v2, uint64_t value, char **why
         return write_value(group, "memory.max", value, why);
 }
 
-static int job_group(const struct sg_scope *s, enum sg_hier h, bool on_job, char path[PATH_MAX])
+int sg_fs_limit_group(const struct sg_scope *s, enum sg_hier h, bool on_job, char path[PATH_MAX])
 {
         const char *dir = sg_scope_dir(s, h);
 
@@ -230,7 +229,7 @@ static int apply_knob(struct sg_scope *s, const struct knob *k, uint64_t value, 
         if (h != SG_HIER_MAX && (asked || sg_scope_dir(s, h)))
                 r = sg_scope_extend(s, h, why);
         if (r == 0)
-                r = job_group(s, h, k->on_job, group);
+                r = sg_fs_limit_group(s, h, k->on_job, group);
         if (r == 0) {
                 value = kernel_value(k, v2, file, value);
                 r = k->kind == SG_LIMIT_MEMORY_MAX ? set_memory_max(group, v2, value, why)
@@ -241,7 +240,7 @@ static int apply_knob(struct sg_scope *s, const struct knob *k, uint64_t value, 
         if (r == -EOPNOTSUPP && asked)
                 sg_why(why, "%s is not enforced: this kernel offers us no way to",
                        sg_limit_kind_to_string(k->kind));
-        set_bit(s, k->kind, r < 0 && asked);
+        sg_fs_set_unenforced(s, k->kind, r < 0 && asked);
         return 0;
 }
 
@@ -309,7 +308,7 @@ static void apply_quota(struct sg_scope *s, uint64_t pm, char **why)
                 h = SG_HIER_MAX;
         }
         if (h != SG_HIER_MAX)
-                r = job_group(s, h, true, group);
+                r = sg_fs_limit_group(s, h, true, group);
         if (r == 0 && h == SG_HIER_UNIFIED) {
                 if (pm != SG_UNLIMITED)
                         (void)sg_v2_enable(sg_scope_dir(s, h), sg_bit(SG_CONTROLLER_CPU));
@@ -317,7 +316,7 @@ static void apply_quota(struct sg_scope *s, uint64_t pm, char **why)
         } else if (r == 0) {
                 r = write_quota_v1(group, quota, period, why);
         }
-        set_bit(s, SG_LIMIT_CPU_QUOTA, r < 0 && pm != SG_UNLIMITED);
+        sg_fs_set_unenforced(s, SG_LIMIT_CPU_QUOTA, r < 0 && pm != SG_UNLIMITED);
 }
 
 /* The set in force is what counts: v2 accepts CPUs that the groups above don't have. */
@@ -342,6 +341,22 @@ static int write_cpuset(const char *group, bool v2, const struct sg_cpuset *cpus
         return -ERANGE;
 }
 
+/* All CPUs again. v2 refuses to empty the list of a group with processes (6.1), so what the group
+ * above has is written there instead. */
+static int release_cpuset(const char *dir, const char *group, bool v2)
+{
+        char all[4096];
+        int r;
+
+        if (!v2)
+                return sg_fs_fill_cpuset(dir, group);
+        r = sg_group_write(group, "cpuset.cpus", "\n");
+        if (r != -ENOSPC)
+                return r;
+        r = sg_group_read(dir, "cpuset.cpus.effective", all, sizeof(all));
+        return r < 0 ? r : sg_group_write(group, "cpuset.cpus", all);
+}
+
 static void apply_cpuset(struct sg_scope *s, bool pin, const struct sg_cpuset *cpus, char **why)
 {
         enum sg_hier h = sg_fs_hier_of(s->backend, SG_LIMIT_CPUSET);
@@ -351,21 +366,20 @@ static void apply_cpuset(struct sg_scope *s, bool pin, const struct sg_cpuset *c
         int r = -EOPNOTSUPP;
 
         if (!pin && !dir) {
-                set_bit(s, SG_LIMIT_CPUSET, false);
+                sg_fs_set_unenforced(s, SG_LIMIT_CPUSET, false);
                 return;
         }
         if (h != SG_HIER_MAX)
                 r = sg_scope_extend(s, h, why);
         if (r == 0)
-                r = job_group(s, h, true, group);
+                r = sg_fs_limit_group(s, h, true, group);
         if (r == 0 && v2 && pin)
                 (void)sg_v2_enable(sg_scope_dir(s, h), sg_bit(SG_CONTROLLER_CPUSET));
         if (r == 0 && pin)
                 r = write_cpuset(group, v2, cpus, why);
         else if (r == 0)
-                r = v2 ? sg_group_write(group, "cpuset.cpus", "\n")
-                       : sg_fs_fill_cpuset(sg_scope_dir(s, h), group);
-        set_bit(s, SG_LIMIT_CPUSET, r < 0 && pin);
+                r = release_cpuset(sg_scope_dir(s, h), group, v2);
+        sg_fs_set_unenforced(s, SG_LIMIT_CPUSET, r < 0 && pin);
 }
 
 uint32_t sg_fs_limit_hiers(const struct sg_backend *b, const struct sg_limits *l)
@@ -397,7 +411,7 @@ int sg_fs_apply(struct sg_scope *s, const struct sg_limits *l, const struct sg_c
                 if (r < 0 && !all)
                         return r;
                 if (r < 0) { /* adopting: the old value stands */
-                        set_bit(s, knobs[i].kind, true);
+                        sg_fs_set_unenforced(s, knobs[i].kind, true);
                         busy = r;
                 }
         }
@@ -436,44 +450,4 @@ int sg_fs_class_weight(struct sg_backend *b, struct sg_class *c, uint64_t weight
         if (r == 0)
                 c->weight = weight;
         return r;
-}
-
-static int allow_v1(const char *group, const struct sg_device_rule *rules, size_t n)
-{
-        char text[64], major[12], minor[12];
-        int r = 0;
-
-        for (size_t i = 0; r == 0 && i < n; i++) {
-                (void)snprintf(major, sizeof(major), "%d", rules[i].major);
-                (void)snprintf(minor, sizeof(minor), "%d", rules[i].minor);
-                (void)snprintf(text, sizeof(text), "%c %s:%s %.*s", rules[i].type,
-                               rules[i].major < 0 ? "*" : major, rules[i].minor < 0 ? "*" : minor,
-                               (int)sizeof(rules[i].access), rules[i].access);
-                r = sg_group_write(group, "devices.allow", text);
-        }
-        return r;
-}
-
-void sg_fs_apply_devices(struct sg_scope *s, const struct sg_scope_request *req, char **why)
-{
-        enum sg_hier h = sg_fs_hier_of(s->backend, SG_LIMIT_DEVICES);
-        char group[PATH_MAX];
-        int r = -EOPNOTSUPP;
-
-        if (!req->device_closed)
-                return;
-        if (h != SG_HIER_MAX)
-                r = job_group(s, h, true, group);
-        if (r == 0 && h == SG_HIER_UNIFIED) {
-                r = sg_devices_bpf_attach(group, req->devices, req->n_devices);
-        } else if (r == 0) {
-                r = sg_group_write(group, "devices.deny", "a");
-                if (r == 0)
-                        r = allow_v1(group, sg_devices_standard, sg_devices_n_standard);
-                if (r == 0)
-                        r = allow_v1(group, req->devices, req->n_devices);
-        }
-        if (r < 0)
-                sg_why(why, "devices of %s can't be restricted: %s", s->name, strerror(-r));
-        set_bit(s, SG_LIMIT_DEVICES, r < 0);
 }

@@ -39,17 +39,26 @@ static uint32_t read_controllers(const char *group, const char *file)
         return bits;
 }
 
-/* One write per controller: in a common one the first refusal would hide the others. */
+static int switch_together(const char *group, uint32_t controllers, char sign)
+{
+        char text[16 * _SG_CONTROLLER_MAX] = "";
+        size_t n = 0;
+
+        for (unsigned c = 0; c < _SG_CONTROLLER_MAX; c++)
+                if (controllers & sg_bit(c))
+                        n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%c%s", n ? " " : "",
+                                              sign, sg_controller_names[c]);
+        return n > 0 ? sg_group_write(group, "cgroup.subtree_control", text) : 0;
+}
+
+/* One write, as each costs the kernel a pass over the groups below; one by one if that is refused,
+ * so that one controller's refusal doesn't take the others along. */
 static void switch_controllers(const char *group, uint32_t controllers, char sign)
 {
-        char text[16];
-
-        for (unsigned c = 0; c < _SG_CONTROLLER_MAX; c++) {
-                if (!(controllers & sg_bit(c)))
-                        continue;
-                (void)snprintf(text, sizeof(text), "%c%s", sign, sg_controller_names[c]);
-                (void)sg_group_write(group, "cgroup.subtree_control", text);
-        }
+        if (switch_together(group, controllers, sign) == 0)
+                return;
+        for (unsigned c = 0; c < _SG_CONTROLLER_MAX; c++)
+                (void)switch_together(group, controllers & sg_bit(c), sign);
 }
 
 uint32_t sg_v2_enable(const char *group, uint32_t controllers)
@@ -185,10 +194,8 @@ static bool vacate_own_group(struct sg_backend *b, char **note)
                 r = sg_group_join(leaf, h->base, "daemon");
         if (r == 0)
                 r = sg_group_mkdir(leaf);
-        if (r == 0) {
-                b->v2_moved = true;
+        if (r == 0)
                 r = move_all(h->own, leaf);
-        }
         if (r < 0)
                 sg_why(note, "v2 controllers stay off: can't move from %s to its daemon group: %s",
                        h->own, strerror(-r));
@@ -205,11 +212,14 @@ int sg_v2_prepare(struct sg_backend *b, char **note)
         r = sg_group_mkdir(h->base);
         if (r < 0)
                 return r;
+        /* A daemon group is there only if a former run of ours has switched them on. */
+        if (sg_group_has(h->base, "daemon"))
+                b->v2_enabled = before;
         if (available & ~before) {
                 if (!vacate_own_group(b, note))
                         available = before;
                 else
-                        b->v2_enabled = sg_v2_enable(h->own, available) & ~before;
+                        b->v2_enabled |= sg_v2_enable(h->own, available) & ~before;
         }
         b->v2_controllers = sg_v2_enable(h->base, available);
         if (available & ~b->v2_controllers)
@@ -244,7 +254,6 @@ void sg_v2_restore(struct sg_backend *b)
                 switch_controllers(h->own, b->v2_enabled, '-');
         if (sg_group_join(leaf, h->base, "daemon") < 0)
                 return;
-        if (b->v2_moved)
-                (void)move_all(leaf, h->own);
+        (void)move_all(leaf, h->own);
         (void)sg_group_rmdir(leaf);
 }

@@ -3,7 +3,7 @@
 
 #include "edge/cgroup-fs.h"
 #include "edge/cgroup-group.h"
-#include "test_cgroup.h"
+#include "test_cgroup_jobs.h"
 #include <sys/mman.h>
 
 #define MIB (UINT64_C(1) << 20)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The backend that applies nothing but can still end, suspend and measure a job. */
 
-#include "test_cgroup.h"
+#include "test_cgroup_jobs.h"
 #include <sys/mount.h>
 
 static int setup(void **state)
