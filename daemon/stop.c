@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <syslog.h>
 
 static int on_grace_over(sd_event_source *source, uint64_t usec, void *userdata)
@@ -55,6 +56,15 @@ void sg_live_kill(struct sg_live *l, bool at_once)
                                          on_grace_over, l);
 }
 
+/* What `schedctl run` has become can't tell a time limit from any other SIGTERM. */
+static void tell_runner(struct sg_live *l)
+{
+        const struct sg_gate_message m = {.kind = SG_GATE_TIMEOUT};
+
+        if (l->job.foreground && l->job.intent == SG_INTENT_TIMEOUT && l->gate >= 0)
+                (void)send(l->gate, &m, sizeof(m), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
 /* A full disk doesn't keep anybody from ending a job: only the record of why may be lost with us.
  */
 static void on_intent_durable(int result, const struct sg_job *job, void *userdata)
@@ -66,8 +76,10 @@ static void on_intent_durable(int result, const struct sg_job *job, void *userda
                 sg_log(LOG_WARNING, "job %" PRIu64 ": cannot store why it is ended: %s; ending it",
                        l->job.key.n, strerror(-result));
         sg_api_acknowledge(l);
-        if (!l->dropping)
-                sg_live_kill(l, false);
+        if (l->dropping)
+                return;
+        tell_runner(l);
+        sg_live_kill(l, false);
 }
 
 void sg_live_stop(struct sg_live *l, enum sg_job_intent intent, const char *reason)

@@ -96,6 +96,11 @@ static void reap(struct foreground *f)
         }
 }
 
+static bool is_hangup_for_leader(const struct signalfd_siginfo *info)
+{
+        return info->ssi_signo == SIGHUP && getsid(0) == getpid();
+}
+
 static void handle_signal(struct foreground *f)
 {
         struct signalfd_siginfo info;
@@ -107,8 +112,10 @@ static void handle_signal(struct foreground *f)
                 return;
         }
         /* The kernel's own (SI_KERNEL) go to the process group: the command has it already; and it
-         * doesn't want back what it sent to its group itself. */
-        if (info.ssi_code > 0 || info.ssi_pid == (uint32_t)f->child.pid)
+         * doesn't want back what it sent to its group itself. But a hang-up is for the leader of
+         * the session alone: that is us under `ssh -t HOST schedctl run`. */
+        if ((info.ssi_code > 0 && !is_hangup_for_leader(&info)) ||
+            info.ssi_pid == (uint32_t)f->child.pid)
                 return;
         (void)kill(f->child.pid, (int)info.ssi_signo);
 }
@@ -174,6 +181,8 @@ static int exit_status(const struct foreground *f)
                 sg_process_complain("cannot execute", f->o->argv[0], f->failure.error);
                 return f->failure.error == ENOENT ? SG_EXIT_NOT_FOUND : SG_EXIT_NOT_EXECUTABLE;
         }
+        if (sg_gate_timed_out(f->o->gate))
+                return SG_EXIT_TIME_LIMIT;
         return f->exit.signal ? 128 + f->exit.signal : f->exit.exit_code;
 }
 

@@ -89,6 +89,16 @@ int sg_gate_wait(int gate)
         }
 }
 
+bool sg_gate_timed_out(int gate)
+{
+        struct sg_gate_message m;
+
+        while (gate >= 0 && recv(gate, &m, sizeof(m), MSG_DONTWAIT) == sizeof(m))
+                if (m.kind == SG_GATE_TIMEOUT)
+                        return true;
+        return false;
+}
+
 void sg_exit_set_status(struct sg_exit *e, int wait_status)
 {
         if (WIFEXITED(wait_status)) {

@@ -37,6 +37,8 @@ void sg_process_complain(const char *what, const char *object, int error);
 void sg_gate_send(int gate, enum sg_gate_kind kind, pid_t pid);
 /* Waits for GO: 1 when it came, 0 when the other end is closed. */
 int sg_gate_wait(int gate);
+/* Whether TIMEOUT lies there. */
+bool sg_gate_timed_out(int gate);
 
 /* Fills code, signal, cpu and io from main's wait status and what getrusage() says of our children.
  */

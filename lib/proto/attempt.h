@@ -14,6 +14,7 @@
  *   shim → daemon  READY(pid of the job's process, which waits)
  *   daemon → shim  GO: publish `run`, make it durable, let the process exec
  *   shim → daemon  ENDED: the exit record is durable
+ *   daemon → shim  TIMEOUT: the job is about to be ended because its time is over
  * When the gate closes before GO the shim publishes `void`; when it finds `run` there, it goes on.
  */
 
@@ -30,6 +31,7 @@ enum sg_gate_kind {
         SG_GATE_GO,
         SG_GATE_STARTED, /* exec succeeded (or the job is already past it) */
         SG_GATE_ENDED,
+        SG_GATE_TIMEOUT, /* for the exit status of a foreground shim */
 };
 
 struct sg_gate_message {
