@@ -445,6 +445,13 @@ static bool failed_with_us(const struct sg_attempt_info *info)
                info->fate != SG_ATTEMPT_RUN;
 }
 
+static bool record_counts(const struct sg_live *l, const struct sg_attempt_info *info)
+{
+        if (!info->have_exit || (l->job.foreground && info->shim > 0))
+                return false;
+        return !info->exit_unnamed || strcmp(l->job.boot_id, l->manager->node.boot_id) == 0;
+}
+
 static void on_inspected(int result, const struct sg_attempt_info *info, void *userdata)
 {
         struct sg_live *l = userdata;
@@ -466,7 +473,7 @@ static void on_inspected(int result, const struct sg_attempt_info *info, void *u
                 return;
         } else if (recovered && failed_with_us(info) && !l->job.foreground) {
                 never_ran(l);
-        } else if (info->have_exit && (info->shim == 0 || !l->job.foreground)) {
+        } else if (record_counts(l, info)) {
                 record_found(l, &info->exit);
         } else if (info->fate == SG_ATTEMPT_RUN && info->shim > 0) {
                 adopt_running(l, info->shim);

@@ -11,6 +11,9 @@
 #include <unistd.h>
 
 #define PATH_IN_ATTEMPT_MAX (SG_ATTEMPT_NAME_MAX + 16)
+/* More than jobs end between two batches. */
+#define SPARES_MAX 64U
+#define SPARE_NAME_MAX 32
 
 /* "N-ORIGIN-ATTEMPT/name", for calls relative to jobs_fd. */
 static void path_in(char buf[PATH_IN_ATTEMPT_MAX], const struct sg_job_key *key, const char *name)
@@ -41,6 +44,22 @@ static int make_dir(int state_fd, const char *path, mode_t mode)
         return fchmodat(state_fd, path, mode, 0) < 0 ? -errno : 0;
 }
 
+static void spare_name(char buf[SPARE_NAME_MAX], unsigned i, const char *file)
+{
+        (void)snprintf(buf, SPARE_NAME_MAX, ".spare-%u%s%s", i, file ? "/" : "", file ?: "");
+}
+
+static void remove_spares(struct sg_attempts *a)
+{
+        char name[SPARE_NAME_MAX];
+
+        for (unsigned i = 0; i < SPARES_MAX; i++) {
+                spare_name(name, i, NULL);
+                (void)sg_remove_tree(a->jobs_fd, name);
+        }
+        a->n_spares = 0;
+}
+
 int sg_attempts_open(struct sg_attempts *a, const char *state_dir, const char **ret_what)
 {
         const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
@@ -57,6 +76,7 @@ int sg_attempts_open(struct sg_attempts *a, const char *state_dir, const char **
         a->jobs_fd = openat(a->state_fd, "jobs", flags | O_NOFOLLOW);
         if (a->jobs_fd < 0)
                 return -errno;
+        remove_spares(a);
         *ret_what = "logs"; /* to be passed through by users to what is theirs */
         r = make_dir(a->state_fd, "logs", 0711);
         if (r < 0)
@@ -127,13 +147,97 @@ static int make_file(struct sg_attempts *a, const struct sg_job_key *key, const 
         return size > 0 ? -posix_fallocate(fd, 0, (off_t)size) : 0;
 }
 
-int sg_attempt_make(struct sg_attempts *a, const struct sg_job_key *key, const void *spec,
-                    size_t spec_size)
+/* The shim holds a POSIX lock on the whole file. Locks of that kind belong to a process, so opening
+ * and closing the file here is harmless only because the writer itself never holds one. */
+static int read_holder(struct sg_attempts *a, const struct sg_job_key *key, pid_t *ret)
 {
-        char name[SG_ATTEMPT_NAME_MAX];
+        struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+        char path[PATH_IN_ATTEMPT_MAX];
+
+        path_in(path, key, "lock");
+        _cleanup_close_ int fd = openat(a->jobs_fd, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+        if (fd < 0 && errno != ENOENT)
+                return -errno;
+        if (fd >= 0 && fcntl(fd, F_GETLK, &lock) < 0)
+                return -errno;
+        *ret = fd >= 0 && lock.l_type != F_UNLCK ? lock.l_pid : 0;
+        return 0;
+}
+
+/* --- spare directories ------------------------------------------------------------------------ */
+
+/* Whether the record's file could be emptied, so that nobody takes it for the next attempt's. */
+static int forget_record(struct sg_attempts *a, const char *name)
+{
+        static const uint8_t nothing[SG_EXIT_SIZE];
+        _cleanup_close_ int fd = openat(a->jobs_fd, name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+
+        if (fd < 0)
+                return -errno;
+        return pwrite(fd, nothing, sizeof(nothing), 0) == sizeof(nothing) ? 0 : -EIO;
+}
+
+/* 0: the directory is a spare now; < 0: it isn't fit to be one. It is when its shim has done all
+ * that it does there: the record has its name, and the lock is free. */
+static int keep_as_spare(struct sg_attempts *a, const struct sg_job_key *key)
+{
+        char from[PATH_IN_ATTEMPT_MAX], to[PATH_IN_ATTEMPT_MAX], spare[SPARE_NAME_MAX];
+        pid_t holder;
         int r;
 
-        sg_attempt_name_format(name, key);
+        if (a->n_spares == SPARES_MAX)
+                return -EXFULL;
+        r = read_holder(a, key, &holder);
+        if (r < 0 || holder > 0)
+                return r < 0 ? r : -EBUSY;
+        path_in(from, key, "exit");
+        path_in(to, key, "exit.tmp");
+        if (renameat(a->jobs_fd, from, a->jobs_fd, to) < 0)
+                return -errno;
+        r = forget_record(a, to);
+        if (r < 0)
+                return r;
+        path_in(from, key, "fate");
+        if (unlinkat(a->jobs_fd, from, 0) < 0)
+                return -errno;
+        path_in(from, key, "spec"); /* what was submitted is not kept */
+        _cleanup_close_ int spec =
+                openat(a->jobs_fd, from, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOFOLLOW);
+        if (spec < 0)
+                return -errno;
+        sg_attempt_name_format(from, key);
+        spare_name(spare, a->n_spares, NULL);
+        if (renameat(a->jobs_fd, from, a->jobs_fd, spare) < 0)
+                return -errno;
+        a->n_spares++;
+        return 0;
+}
+
+static int use_spare(struct sg_attempts *a, const char *name, const void *spec, size_t spec_size)
+{
+        char spare[SPARE_NAME_MAX];
+        int r;
+
+        if (a->n_spares == 0)
+                return -ENOENT;
+        spare_name(spare, a->n_spares - 1, "spec");
+        _cleanup_close_ int fd = openat(a->jobs_fd, spare, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+        r = fd < 0 ? -errno : sg_write_all(fd, spec, spec_size);
+        spare_name(spare, --a->n_spares, NULL);
+        if (r >= 0 && renameat2(a->jobs_fd, spare, a->jobs_fd, name, RENAME_NOREPLACE) < 0)
+                r = -errno;
+        if (r < 0)
+                (void)sg_remove_tree(a->jobs_fd, spare);
+        return r;
+}
+
+/* --- one attempt ------------------------------------------------------------------------------ */
+
+static int make_new(struct sg_attempts *a, const struct sg_job_key *key, const char *name,
+                    const void *spec, size_t spec_size)
+{
+        int r;
+
         if (mkdirat(a->jobs_fd, name, 0700) < 0)
                 return -errno;
         r = make_file(a, key, "spec", spec, spec_size);
@@ -146,18 +250,24 @@ int sg_attempt_make(struct sg_attempts *a, const struct sg_job_key *key, const v
         return r;
 }
 
+int sg_attempt_make(struct sg_attempts *a, const struct sg_job_key *key, const void *spec,
+                    size_t spec_size)
+{
+        char name[SG_ATTEMPT_NAME_MAX];
+        int r;
+
+        sg_attempt_name_format(name, key);
+        r = use_spare(a, name, spec, spec_size);
+        return r >= 0 || r == -EEXIST ? r : make_new(a, key, name, spec, spec_size);
+}
+
 int sg_attempt_remove(struct sg_attempts *a, const struct sg_job_key *key)
 {
-        static const char *const names[] = {"exit", "exit.tmp", "fate", "lock", "spec"};
-        char path[PATH_IN_ATTEMPT_MAX], name[SG_ATTEMPT_NAME_MAX];
+        char name[SG_ATTEMPT_NAME_MAX];
 
-        for (size_t i = 0; i < SG_ELEMENTSOF(names); i++) {
-                path_in(path, key, names[i]);
-                (void)unlinkat(a->jobs_fd, path, 0);
-        }
-        sg_attempt_name_format(name, key);
-        if (unlinkat(a->jobs_fd, name, AT_REMOVEDIR) == 0 || errno == ENOENT)
+        if (keep_as_spare(a, key) >= 0)
                 return 0;
+        sg_attempt_name_format(name, key);
         return sg_remove_tree(a->jobs_fd, name);
 }
 
@@ -205,23 +315,6 @@ static int read_fate(struct sg_attempts *a, const struct sg_job_key *key, enum s
         return 0;
 }
 
-/* The shim holds a POSIX lock on the whole file. Locks of that kind belong to a process, so opening
- * and closing the file here is harmless only because the writer itself never holds one. */
-static int read_holder(struct sg_attempts *a, const struct sg_job_key *key, pid_t *ret)
-{
-        struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-        char path[PATH_IN_ATTEMPT_MAX];
-
-        path_in(path, key, "lock");
-        _cleanup_close_ int fd = openat(a->jobs_fd, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-        if (fd < 0 && errno != ENOENT)
-                return -errno;
-        if (fd >= 0 && fcntl(fd, F_GETLK, &lock) < 0)
-                return -errno;
-        *ret = fd >= 0 && lock.l_type != F_UNLCK ? lock.l_pid : 0;
-        return 0;
-}
-
 static int read_exit(struct sg_attempts *a, const struct sg_job_key *key, const char *name,
                      struct sg_attempt_info *info)
 {
@@ -262,8 +355,10 @@ int sg_attempt_inspect(struct sg_attempts *a, const struct sg_job_key *key,
         if (r >= 0)
                 r = read_exit(a, key, "exit", &info);
         /* A foreground shim can't rename; and one may be killed between writing and renaming. */
-        if (r >= 0 && !info.have_exit && info.shim == 0)
+        if (r >= 0 && !info.have_exit && info.shim == 0) {
                 r = read_exit(a, key, "exit.tmp", &info);
+                info.exit_unnamed = info.have_exit;
+        }
         if (r >= 0)
                 *ret = info;
         return r;

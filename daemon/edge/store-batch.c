@@ -285,6 +285,7 @@ static int reply_inspect(struct sg_writer *w, const struct sg_writer_item *i)
         mark = sg_writer_done_open(w, result);
         sg_record_put_u64(&w->out, SG_STORE_TAG_FATE, info.fate);
         sg_record_put_i64(&w->out, SG_STORE_TAG_SHIM, info.shim);
+        sg_record_put_u64(&w->out, SG_STORE_TAG_COUNT, info.exit_unnamed);
         if (info.have_exit)
                 sg_record_put(&w->out, SG_STORE_TAG_BYTES, &info.exit, sizeof(info.exit));
         return sg_writer_reply_close(w, mark);

@@ -231,7 +231,7 @@ static int writer_open(struct sg_writer *w, const char *state_dir, char why[512]
         const char *what;
         int r;
 
-        w->attempts = (struct sg_attempts){-1, -1};
+        w->attempts = (struct sg_attempts){.state_fd = -1, .jobs_fd = -1};
         r = sg_attempts_open(&w->attempts, state_dir, &what);
         if (r < 0) {
                 (void)snprintf(why, 512, "cannot set up %s/%s: %s", state_dir, what, strerror(-r));

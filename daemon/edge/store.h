@@ -89,6 +89,9 @@ enum sg_fate { SG_ATTEMPT_NO_FATE, SG_ATTEMPT_RUN, SG_ATTEMPT_VOID, SG_ATTEMPT_N
 struct sg_attempt_info {
         enum sg_fate fate;
         bool have_exit;
+        /* Whole, but without its name. After a crash of the machine it may be an older attempt's,
+         * whose directory this was: it counts only in the boot in which the attempt was started. */
+        bool exit_unnamed;
         struct sg_exit exit; /* if have_exit */
         pid_t shim;          /* holder of the lock, 0 = none */
 };
