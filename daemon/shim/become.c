@@ -16,18 +16,19 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
-/* Whatever the daemon blocks or ignores, the job starts as from a login shell. */
+/* Whatever the daemon blocks or ignores, the job starts as from a login shell. By system call: a C
+ * library keeps signals for itself (musl 32 to 34) that a parent may have ignored all the same. */
 static void reset_signals(void)
 {
-        const struct sigaction dfl = {.sa_handler = SIG_DFL};
-        sigset_t none;
+        static const unsigned long action[4]; /* the kernel's struct sigaction, all default */
+        static const uint64_t none;
 
-        for (int sig = 1; sig < NSIG; sig++)
-                (void)sigaction(sig, &dfl, NULL);
-        sigemptyset(&none);
-        (void)sigprocmask(SIG_SETMASK, &none, NULL);
+        for (int sig = 1; sig <= 64; sig++)
+                (void)syscall(SYS_rt_sigaction, sig, action, NULL, sizeof(none));
+        (void)syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof(none));
 }
 
 static void set_affinity(const char *list)
