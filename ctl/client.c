@@ -113,7 +113,7 @@ static int unreachable(const struct sg_client *c, int r, struct sg_error *e)
         return sg_error_set(e, r == -EAGAIN ? SG_EXIT_TRY_LATER : SG_EXIT_OWN_FAILURE, c->path,
                             r == -EACCES   ? "ask for access to its directory, or give --socket"
                             : r == -EAGAIN ? "it has no time for more callers; try later"
-                                           : "start it, or give --socket",
+                                           : "start it, or give --socket or SCHEDGOV_SOCKET",
                             "cannot reach schedgovd at %s: %s", c->path, strerror(-r));
 }
 

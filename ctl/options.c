@@ -6,6 +6,7 @@
 #include "base/parse.h"
 #include "ctl/ids.h"
 #include "ctl/output.h"
+#include "ctl/suggest.h"
 #include "proto/names.h"
 #include <errno.h>
 #include <stdio.h>
@@ -34,7 +35,7 @@ static const char *wanted(enum sg_option_type type)
                 [SG_OPTION_PRIORITY] = "a number from -1000 to 1000",
                 [SG_OPTION_BYTES] = "a size such as 512M or 4G",
                 [SG_OPTION_USEC] = "a time such as 90s, 2h or 1:30:00",
-                [SG_OPTION_PERCENT] = "a percentage of one CPU such as 20% or 150%",
+                [SG_OPTION_PERCENT] = "a percentage of one CPU such as 20% or 150%, or infinity",
                 [SG_OPTION_TIME] = "a point in time such as 22:00, +10min or 2026-11-18 12:00",
                 [SG_OPTION_CPUS] = "a number of CPUs such as 4 or 2-8",
                 [SG_OPTION_ARRAY] = "a range of at most 10000 numbers such as 0-9",
@@ -43,6 +44,14 @@ static const char *wanted(enum sg_option_type type)
         };
 
         return table[type];
+}
+
+static int parse_quota(const char *s, uint64_t *ret)
+{
+        if (strcmp(s, "infinity") != 0)
+                return sg_parse_percent(s, ret);
+        *ret = SG_UNLIMITED;
+        return 0;
 }
 
 static int parse_bounded(const char *s, uint64_t lo, uint64_t hi, uint64_t *ret)
@@ -220,7 +229,7 @@ static int parse_value(const struct sg_option *o, const char *s, uint64_t now_us
         case SG_OPTION_USEC:
                 return sg_parse_usec(s, at);
         case SG_OPTION_PERCENT:
-                return sg_parse_percent(s, at);
+                return parse_quota(s, at);
         case SG_OPTION_TIME:
                 return parse_time(s, now_usec, at);
         case SG_OPTION_CPUS:
@@ -251,6 +260,18 @@ static int take(struct parser *p, size_t i, const char *spelled, const char *val
 }
 
 /* Any verb's options are known before the verb is; whether they belong together is checked last. */
+int sg_verb_unknown(const char *word, struct sg_error *e)
+{
+        struct sg_suggestion near = {.typed = word};
+        char hint[64];
+
+        for (int i = 0; i < _SG_VERB_MAX; i++)
+                sg_suggest(&near, sg_verbs[i].name);
+        return sg_error_set(e, SG_EXIT_OWN_FAILURE, word,
+                            sg_suggest_hint(&near, "", "see schedctl --help", hint, sizeof(hint)),
+                            "unknown verb '%s'", word);
+}
+
 static bool applies(const struct parser *p, const struct sg_option *o)
 {
         return p->verb < 0 || (o->verbs >> p->verb & 1) != 0;
@@ -265,10 +286,16 @@ static const char *help_hint(const struct parser *p, char *buf, size_t size)
 
 static int unknown(struct parser *p, const char *spelled)
 {
-        char hint[64];
+        struct sg_suggestion near = {.typed = spelled + strspn(spelled, "-")};
+        char help[64], hint[128];
 
-        return sg_error_set(p->e, SG_EXIT_OWN_FAILURE, spelled, help_hint(p, hint, sizeof(hint)),
-                            "unknown option %s", spelled);
+        for (size_t i = 0; i < sg_n_options; i++)
+                if (applies(p, &sg_options[i]))
+                        sg_suggest(&near, sg_options[i].name);
+        return sg_error_set(
+                p->e, SG_EXIT_OWN_FAILURE, spelled,
+                sg_suggest_hint(&near, "--", help_hint(p, help, sizeof(help)), hint, sizeof(hint)),
+                "unknown option %s", spelled);
 }
 
 static int misplaced(struct parser *p, const char *spelled)
@@ -345,8 +372,7 @@ static int parse_verb(struct parser *p, const char *word)
         p->verb = sg_verb_from_string(word);
         if (p->verb < 0) {
                 p->verb = SG_VERB_HELP;
-                return sg_error_set(p->e, SG_EXIT_OWN_FAILURE, word, "see schedctl --help",
-                                    "unknown verb '%s'", word);
+                return sg_verb_unknown(word, p->e);
         }
         p->inv->verb = (enum sg_verb_id)p->verb;
         for (size_t i = 0; i < sg_n_options; i++)

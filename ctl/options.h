@@ -41,6 +41,9 @@ struct sg_verb {
 extern const struct sg_verb sg_verbs[_SG_VERB_MAX];
 int sg_verb_from_string(const char *name); /* -EINVAL */
 
+/* Describes the error, with the verb that may have been meant; -ECANCELED. */
+int sg_verb_unknown(const char *word, struct sg_error *e);
+
 enum sg_option_type {
         SG_OPTION_FLAG,
         SG_OPTION_STRING,

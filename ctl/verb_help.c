@@ -90,9 +90,7 @@ int sg_verb_help(const struct sg_invocation *inv, struct sg_error *e)
                 int verb = sg_verb_from_string(inv->args[0]);
 
                 if (verb < 0)
-                        return sg_error_set(e, SG_EXIT_OWN_FAILURE, inv->args[0],
-                                            "see schedctl --help", "unknown verb '%s'",
-                                            inv->args[0]);
+                        return sg_verb_unknown(inv->args[0], e);
                 about.verb = (enum sg_verb_id)verb;
         }
         sg_verb_print_help(&about);

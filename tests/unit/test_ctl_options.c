@@ -8,6 +8,7 @@
 #include "ctl/option_table.c"
 #include "ctl/options.c"
 #include "ctl/output.c"
+#include "ctl/suggest.c"
 
 #include "ctl/error.c"
 
