@@ -67,6 +67,22 @@ static int read_flag(sd_bus_message *m, bool *ret)
         return r;
 }
 
+static int read_state(sd_bus_message *m, struct filter *f, sd_bus_error *error)
+{
+        int r = read_string(m, &f->state);
+        char known[128] = "";
+
+        if (r < 0 || sg_job_state_from_string(f->state) >= 0)
+                return r;
+        for (unsigned i = 0; i < _SG_JOB_STATE_MAX; i++) {
+                size_t n = strlen(known);
+
+                (void)snprintf(known + n, sizeof(known) - n, " %s", sg_job_state_to_string(i));
+        }
+        return sd_bus_error_setf(error, SG_ERROR_INVALID, "there is no state '%s'\nuse one of%s",
+                                 f->state, known);
+}
+
 static int read_filter_key(struct filter *f, const char *key, sd_bus_message *m,
                            sd_bus_error *error)
 {
@@ -77,7 +93,7 @@ static int read_filter_key(struct filter *f, const char *key, sd_bus_message *m,
         if (strcmp(key, "user") == 0)
                 return read_string(m, &f->user);
         if (strcmp(key, "state") == 0)
-                return read_string(m, &f->state);
+                return read_state(m, f, error);
         if (strcmp(key, "name") == 0)
                 return read_string(m, &f->name);
         if (strcmp(key, "class") == 0)
