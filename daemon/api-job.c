@@ -90,8 +90,7 @@ static int wrong_state(struct sg_live *l, const char *wanted, sd_bus_error *erro
                                  l->job.key.n, sg_job_state_to_string(l->job.state), wanted);
 }
 
-/* --- answers that wait for the disk
- * ---------------------------------------------------------------------------------------- */
+/* Answers that wait for the disk */
 
 static void on_durable(int result, const struct sg_job *job, void *userdata)
 {

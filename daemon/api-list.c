@@ -150,8 +150,7 @@ static int read_cursor(struct page *p, const char *cursor, sd_bus_error *error)
         return 0;
 }
 
-/* --- rows and documents
- * ------------------------------------------------------------------------------------------- */
+/* Rows and documents */
 
 static bool fits(const struct filter *f, const struct sg_job *j)
 {

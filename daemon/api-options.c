@@ -218,8 +218,7 @@ int sg_submission_read_options(struct sg_submission *s, sd_bus_message *m, sd_bu
         return r < 0 ? r : check_together(s, error);
 }
 
-/* --- limits: asked for, or the class's
- * ---------------------------------------------------------------------------- */
+/* Limits: asked for, or the class's */
 
 struct limit_key {
         const char *name;

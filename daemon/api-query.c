@@ -8,8 +8,7 @@
 #include <limits.h>
 #include <string.h>
 
-/* --- one job, wherever it is
- * ----------------------------------------------------------------------------------------- */
+/* One job, wherever it is */
 
 struct one;
 typedef int (*found_cb)(struct one *o, const struct sg_job *job, struct sg_live *live);
@@ -103,8 +102,7 @@ static int with_job(sd_bus_message *call, struct sg_manager *m, found_cb found, 
         return r < 0 ? r : 1;
 }
 
-/* --- DescribeJob, WaitJob
- * ---------------------------------------------------------------------------------------------- */
+/* DescribeJob, WaitJob */
 
 static int describe(struct one *o, const struct sg_job *job, struct sg_live *live)
 {

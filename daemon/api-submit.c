@@ -15,8 +15,6 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#define COMMAND_SHOWN 160 /* bytes of the command that lists show */
-
 struct sg_submission *sg_submission_free(struct sg_submission *s)
 {
         if (!s)
@@ -49,92 +47,6 @@ static int wrong(sd_bus_error *error, const char *what)
 {
         (void)sd_bus_error_set(error, SG_ERROR_INVALID, what);
         return -EINVAL;
-}
-
-/* --- the command
- * -------------------------------------------------------------------------------------------------
- */
-
-/* A block is strings, each with its NUL, as in /proc/PID/cmdline: argv and environments may hold
- * any byte but that. */
-static bool block_is_whole(const char *block, size_t size)
-{
-        return size == 0 || block[size - 1] == 0;
-}
-
-static void put_block(struct sg_record *r, uint16_t tag, const char *block, size_t size)
-{
-        for (const char *p = block; p < block + size; p += strlen(p) + 1)
-                sg_record_put_str(r, tag, p);
-}
-
-/* What lists show: printable, one line, cut where it gets long. */
-static char *shown_command(const char *argv, size_t size)
-{
-        size_t n = size > COMMAND_SHOWN ? COMMAND_SHOWN : size;
-        char *s = malloc(n + 1);
-
-        if (!s)
-                return NULL;
-        for (size_t i = 0; i < n; i++)
-                s[i] = argv[i] == 0                                                      ? ' '
-                       : (unsigned char)argv[i] < 0x20 || (unsigned char)argv[i] >= 0x7f ? '?'
-                                                                                         : argv[i];
-        while (n > 0 && s[n - 1] == ' ')
-                n--;
-        s[n] = 0;
-        return s;
-}
-
-/* Without --name a job is called as its program is. */
-static void default_name(struct sg_job *j, const char *argv, size_t argv_size, bool script)
-{
-        const char *base;
-
-        if (j->name[0])
-                return;
-        if (script || argv_size == 0) {
-                strcpy(j->name, "script");
-                return;
-        }
-        base = strrchr(argv, '/');
-        (void)snprintf(j->name, sizeof(j->name), "%s", base && base[1] ? base + 1 : argv);
-        for (char *p = j->name; *p; p++)
-                if ((unsigned char)*p < 0x20 || (unsigned char)*p >= 0x7f)
-                        *p = '_';
-}
-
-static int read_command(struct sg_submission *s, sd_bus_message *m, sd_bus_error *error)
-{
-        const void *argv, *script, *env;
-        size_t argv_size, script_size, env_size;
-        int r;
-
-        r = sd_bus_message_read_array(m, 'y', &argv, &argv_size);
-        if (r >= 0)
-                r = sd_bus_message_read_array(m, 'y', &script, &script_size);
-        if (r >= 0)
-                r = sd_bus_message_read_array(m, 'y', &env, &env_size);
-        if (r < 0)
-                return r;
-        if (!block_is_whole(argv, argv_size) || !block_is_whole(env, env_size))
-                return wrong(error, "command and environment must be NUL-terminated strings");
-        if (argv_size == 0 && script_size == 0)
-                return wrong(error, "no command");
-        if (script_size == 0 && *(const char *)argv == 0)
-                return wrong(error, "the command's name is empty");
-        if (script_size > SG_SCRIPT_MAX)
-                return wrong(error, "the script is longer than 1M");
-        if (argv_size + script_size + env_size > SG_SPEC_MAX - 65536)
-                return wrong(error, "command and environment are longer than 8M");
-        put_block(&s->spec, SG_SPEC_ARG, argv, argv_size);
-        put_block(&s->spec, SG_SPEC_ENV, env, env_size);
-        if (script_size > 0)
-                sg_record_put(&s->spec, SG_SPEC_SCRIPT, script, script_size);
-        default_name(&s->job, argv, argv_size, script_size > 0);
-        s->job.command =
-                shown_command(script_size > 0 ? "script" : argv, script_size > 0 ? 7 : argv_size);
-        return s->job.command ? 0 : -ENOMEM;
 }
 
 /* --- who runs it
@@ -230,7 +142,7 @@ static int complete(struct sg_submission *s, const struct sg_caller *c, const ch
                                         user, m->settings->max_queued_per_user);
                 return -EBUSY;
         }
-        return sg_live_check_dependencies(m, s->job.after, error);
+        return sg_live_check_dependencies(m, c, s->job.after, error);
 }
 
 /* --- storing it
@@ -435,7 +347,7 @@ static int submit(sd_bus_message *call, struct sg_manager *m, bool dry_run, sd_b
         s->dry_run = dry_run;
         r = sg_submission_read_options(s, call, error);
         if (r >= 0)
-                r = read_command(s, call, error);
+                r = sg_submission_read_command(s, call, error);
         if (r < 0)
                 return r;
         return look_up_user(TAKE_PTR(s));
@@ -497,14 +409,12 @@ static int read_run(struct sg_submission *s, struct sg_client *c, sd_bus_message
                 r = sd_bus_message_read(call, "h", &pidfd);
         if (r < 0)
                 return r;
-        if (size == 0 || !block_is_whole(argv, size))
+        if (size == 0 || !sg_block_is_whole(argv, size))
                 return wrong(error, "no command");
         if (!sg_caller_is_process(&c->caller, pidfd))
                 return wrong(error, "run: the pidfd is not of the process that asks");
-        default_name(&s->job, argv, size, false);
-        s->job.command = shown_command(argv, size);
         s->job.foreground = 1;
-        return s->job.command ? 0 : -ENOMEM;
+        return sg_submission_show_command(s, argv, size);
 }
 
 int sg_api_run(sd_bus_message *call, void *userdata, sd_bus_error *error)

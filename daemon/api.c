@@ -7,8 +7,15 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* --- connections
- * -------------------------------------------------------------------------------------------- */
+/* A call that is answered later. */
+struct sg_waiter {
+        struct sg_list job_link, client_link;
+        sd_bus_message *call;
+        bool acknowledge; /* answered with nothing as soon as the decision is durable, else with the
+                             end */
+};
+
+/* Connections */
 
 int sg_api_connect(struct sg_manager *m, struct sg_client *c)
 {
@@ -81,8 +88,7 @@ bool sg_caller_may_see(const struct sg_manager *m, const struct sg_caller *c, ui
         return sg_caller_owns(m, c, uid) || m->settings->show_others == SG_SHOW_LIST;
 }
 
-/* --- calls that wait
- * ------------------------------------------------------------------------------------------- */
+/* Calls that wait */
 
 int sg_waiter_add(struct sg_live *l, struct sg_client *c, sd_bus_message *call, bool acknowledge)
 {

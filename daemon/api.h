@@ -17,8 +17,7 @@ int sg_api_find_job(sd_bus *bus, const char *path, const char *interface, void *
 int sg_api_list_job_paths(sd_bus *bus, const char *prefix, void *userdata, char ***ret_nodes,
                           sd_bus_error *error);
 
-/* --- who asks
- * -------------------------------------------------------------------------------------------- */
+/* Who asks */
 
 /* The connection a message came in on; its caller is the socket's word. */
 struct sg_client *sg_api_client(struct sg_manager *m, sd_bus_message *call);
@@ -27,8 +26,7 @@ bool sg_caller_owns(const struct sg_manager *m, const struct sg_caller *c, uint6
 /* Whether a job of uid may be listed for this caller. */
 bool sg_caller_may_see(const struct sg_manager *m, const struct sg_caller *c, uint64_t uid);
 
-/* --- what is asked
- * ----------------------------------------------------------------------------------------- */
+/* What is asked */
 
 /* A request to run something, as far as the message says; then made complete by class and user. */
 struct sg_submission {
@@ -61,6 +59,13 @@ struct sg_submission *sg_submission_free(struct sg_submission *s);
 SG_DEFINE_CLEANUP(struct sg_submission *, sg_submission_free)
 /* Reads the a{sv}; -EINVAL with *error set for anything that isn't understood or out of range. */
 int sg_submission_read_options(struct sg_submission *s, sd_bus_message *m, sd_bus_error *error);
+/* argv, script and environment, into the spec. */
+int sg_submission_read_command(struct sg_submission *s, sd_bus_message *m, sd_bus_error *error);
+/* What lists show of it, and the name that a job has without --name; size 0: it is a script. */
+int sg_submission_show_command(struct sg_submission *s, const char *argv, size_t size);
+/* A block is strings, each with its NUL, as in /proc/PID/cmdline: they may hold any byte but that.
+ */
+bool sg_block_is_whole(const char *block, size_t size);
 /* The value of one key: into its field and `asked`; live: only what may change later. */
 int sg_option_read(struct sg_submission *s, const char *key, bool live, sd_bus_message *m,
                    sd_bus_error *error);

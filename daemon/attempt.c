@@ -34,8 +34,7 @@ void sg_live_changed(struct sg_live *l)
         sg_api_emit(l->manager, &l->job);
 }
 
-/* --- the place
- * ------------------------------------------------------------------------------------------ */
+/* The place */
 
 /* A device that isn't there (yet) can't be opened either: its rule is left out. */
 static size_t device_rules(const struct sg_class *class, struct sg_device_rule *rules)
@@ -92,80 +91,7 @@ int sg_live_make_scope(struct sg_live *l, bool adopt, char **ret_why)
         return 0;
 }
 
-/* --- what the shim is told besides what was submitted
- * ----------------------------------------------------- */
-
-static void put_env(struct sg_record *r, uint16_t tag, const char *name, const char *value)
-{
-        char line[256];
-
-        (void)snprintf(line, sizeof(line), "%s=%s", name, value);
-        sg_record_put_str(r, tag, line);
-}
-
-static void put_env_u64(struct sg_record *r, uint16_t tag, const char *name, uint64_t value)
-{
-        char number[24];
-
-        (void)snprintf(number, sizeof(number), "%" PRIu64, value);
-        put_env(r, tag, name, number);
-}
-
-static void put_environment(const struct sg_live *l, struct sg_record *r)
-{
-        static const char *const threads[] = {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS",
-                                              "MKL_NUM_THREADS"};
-        char id[SG_JOB_ID_MAX];
-
-        sg_job_id_format(id, &l->job.key, l->manager->node.name);
-        put_env(r, SG_SPEC_ENV_FORCE, "SCHEDGOV_JOB_ID", id);
-        put_env(r, SG_SPEC_ENV_FORCE, "SCHEDGOV_JOB_NAME", l->job.name);
-        put_env_u64(r, SG_SPEC_ENV_FORCE, "SCHEDGOV_ATTEMPT", l->job.key.attempt);
-        if (l->job.array_first > 0)
-                put_env_u64(r, SG_SPEC_ENV_FORCE, "SCHEDGOV_ARRAY_INDEX",
-                            (uint64_t)l->job.array_index);
-        if (l->job.limits.cpus > 0)
-                for (size_t i = 0; i < SG_ELEMENTSOF(threads); i++)
-                        put_env_u64(r, SG_SPEC_ENV_DEFAULT, threads[i], l->job.limits.cpus);
-        if (l->job.limits.cpu_quota_pm != SG_UNLIMITED)
-                put_env(r, SG_SPEC_ENV_DEFAULT, "OMP_WAIT_POLICY", "passive");
-}
-
-static void put_groups(const struct sg_live *l, struct sg_record *r)
-{
-        size_t n;
-        const struct sg_group_dir *dirs = sg_scope_dirs(l->scope, &n);
-
-        for (size_t i = 0; i < n; i++) {
-                char field[4096];
-                size_t size = strnlen(dirs[i].path, sizeof(field) - 1);
-
-                field[0] = (char)dirs[i].hier;
-                memcpy(field + 1, dirs[i].path, size);
-                sg_record_put(r, SG_SPEC_GROUP_DIR, field, size + 1);
-        }
-}
-
-static void put_launch(const struct sg_live *l, struct sg_record *r)
-{
-        const struct sg_settings *s = l->manager->settings;
-        char path[4096], cpus[256];
-
-        put_groups(l, r);
-        put_environment(l, r);
-        (void)snprintf(path, sizeof(path), "%s/logs/%" PRIu64 "-%s.log",
-                       sg_store_dir(l->manager->store), l->job.key.n, l->job.key.origin);
-        sg_record_put_str(r, SG_SPEC_LOG, path);
-        sg_record_put_u64(r, SG_SPEC_LOG_MAX,
-                          s->log_max_bytes == SG_UNLIMITED ? 0 : s->log_max_bytes);
-        sg_record_put_u64(r, SG_SPEC_LOG_KEEP, s->log_keep);
-        if (l->job.limits.pin && (sg_scope_unenforced(l->scope) & (1U << SG_LIMIT_CPUSET)) &&
-            sg_format_cpuset(cpus, sizeof(cpus), &l->pinned) >= 0)
-                sg_record_put_str(r, SG_SPEC_CPU_AFFINITY, cpus);
-}
-
-/* --- watching the shim
- * ------------------------------------------------------------------------------------ */
+/* Watching the shim */
 
 static void shim_gone(struct sg_live *l)
 {
@@ -205,8 +131,7 @@ int sg_live_watch_shim(struct sg_live *l, pid_t pid)
         return 0;
 }
 
-/* --- the gate
- * ---------------------------------------------------------------------------------------------- */
+/* The gate */
 
 static void close_gate(struct sg_live *l)
 {
@@ -370,8 +295,7 @@ static int open_gate(struct sg_live *l, int *ret_theirs)
         return 0;
 }
 
-/* --- forking it
- * --------------------------------------------------------------------------------------------- */
+/* Forking it */
 
 static int spawn(const char *program, const char *dir, int gate, pid_t *ret)
 {
@@ -546,7 +470,7 @@ void sg_live_begin(struct sg_live *l)
                 return;
         }
         sg_manager_fault(l->manager, "groups-made");
-        put_launch(l, &launch);
+        sg_live_put_launch(l, &launch);
         if (launch.error < 0) {
                 unbegin(l, launch.error);
                 return;
@@ -555,8 +479,7 @@ void sg_live_begin(struct sg_live *l)
         sg_api_emit(m, &l->job);
 }
 
-/* --- time limit
- * --------------------------------------------------------------------------------------------- */
+/* Time limit */
 
 static int on_time_limit(sd_event_source *source, uint64_t usec, void *userdata)
 {

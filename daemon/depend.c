@@ -3,6 +3,7 @@
  * `--after`: what a job waits for. A dependency that lives is waited for in memory; one that has
  * ended is looked up in the store, which says how.
  */
+#include "api.h"
 #include "edge/log.h"
 #include "manager.h"
 #include <errno.h>
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <syslog.h>
+#include <unistd.h>
 
 #define DEPENDENCIES_MAX 64
 
@@ -60,7 +62,15 @@ static int parse_all(struct sg_manager *m, const char *after, struct sg_dependen
         return n;
 }
 
-int sg_live_check_dependencies(struct sg_manager *m, const char *after, sd_bus_error *error)
+static bool may_exist(struct sg_manager *m, const struct sg_caller *c, uint64_t n)
+{
+        struct sg_live *l = sg_manager_find(m, n);
+
+        return n > 0 && n <= m->last_n && (!l || sg_caller_may_see(m, c, l->job.uid));
+}
+
+int sg_live_check_dependencies(struct sg_manager *m, const struct sg_caller *c, const char *after,
+                               sd_bus_error *error)
 {
         struct sg_dependency list[DEPENDENCIES_MAX];
         int n = parse_all(m, after, list);
@@ -75,7 +85,7 @@ int sg_live_check_dependencies(struct sg_manager *m, const char *after, sd_bus_e
                 (void)sd_bus_error_setf(error, SG_ERROR_INVALID,
                                         "after: wants JOB or JOB:ok or JOB:any, not '%s'", after);
         for (int i = 0; i < n; i++)
-                if (list[i].n == 0 || list[i].n > m->last_n) {
+                if (!may_exist(m, c, list[i].n)) {
                         (void)sd_bus_error_setf(error, SG_ERROR_NO_SUCH_JOB,
                                                 "after: there is no job %" PRIu64, list[i].n);
                         return -ENOENT;
@@ -99,8 +109,7 @@ int sg_live_set_dependencies(struct sg_live *l, const char *after)
         return 0;
 }
 
-/* --- one by one
- * ------------------------------------------------------------------------------------------- */
+/* One by one */
 
 static bool ended_well(const struct sg_job *j)
 {
@@ -126,14 +135,16 @@ static void met(struct sg_live *l, size_t i)
 
 static void settle(struct sg_live *l, const struct sg_job *ended)
 {
-        for (size_t i = 0; i < l->n_after; i++) {
+        for (size_t i = 0; i < l->n_after;) {
                 char how[64];
 
-                if (l->after[i].n != ended->key.n)
+                if (l->after[i].n != ended->key.n) {
+                        i++;
                         continue;
+                }
                 if (l->after[i].any_end || ended_well(ended)) {
-                        met(l, i);
-                        return;
+                        met(l, i); /* another one takes its place, maybe of the same job */
+                        continue;
                 }
                 if (ended->state == SG_JOB_EXITED)
                         (void)snprintf(how, sizeof(how), "exited with %" PRIi64, ended->exit_code);
@@ -153,8 +164,7 @@ void sg_manager_dependency_ended(struct sg_manager *m, const struct sg_job *ende
                 settle(l, ended);
 }
 
-/* --- those that had ended before we looked
- * ------------------------------------------------------------------ */
+/* Those that had ended before we looked */
 
 struct lookup {
         struct sg_manager *manager;
@@ -162,15 +172,22 @@ struct lookup {
         bool found;
 };
 
+/* Who submitted it has gone, so a member of the group that manages all counts as any user here. */
+static bool is_visible(const struct sg_live *l, const struct sg_job *job)
+{
+        return l->manager->settings->show_others == SG_SHOW_LIST || l->job.uid == job->uid ||
+               l->job.uid == 0 || l->job.uid == getuid();
+}
+
 static void on_found(int result, const struct sg_job *job, void *userdata)
 {
         struct lookup *k = userdata;
         struct sg_live *l = sg_manager_find(k->manager, k->job);
 
-        if (result < 0 || !job)
+        if (result < 0 || !job || !l || !is_visible(l, job))
                 return;
         k->found = true;
-        if (l && sg_job_state_is_final(job->state))
+        if (sg_job_state_is_final(job->state))
                 settle(l, job);
 }
 

@@ -20,8 +20,7 @@
 #define RETRY_USEC (1ULL * 1000000)
 #define GROUP_POLL_USEC (1ULL * 1000000)
 
-/* --- after the end is durable
- * ------------------------------------------------------------------------------- */
+/* After the end is durable */
 
 static int on_release_timer(sd_event_source *source, uint64_t usec, void *userdata)
 {
@@ -152,8 +151,7 @@ static void requeue(struct sg_live *l)
         sg_live_end(l);
 }
 
-/* --- what the record says
- * ------------------------------------------------------------------------------------ */
+/* What the record says */
 
 static void say_never_ran(struct sg_live *l, const struct sg_exit *e)
 {
@@ -269,8 +267,7 @@ static void conclude(struct sg_live *l)
         }
 }
 
-/* --- what lives on without its shim
- * --------------------------------------------------------------------------- */
+/* What lives on without its shim */
 
 static void group_checked(struct sg_live *l);
 
@@ -384,8 +381,7 @@ static void keeper_lost(struct sg_live *l)
         group_checked(l);
 }
 
-/* --- recovery and the end of an attempt: the directory decides
- * ------------------------------------------------- */
+/* Recovery and the end of an attempt: the directory decides */
 
 static void never_ran(struct sg_live *l)
 {

@@ -23,8 +23,7 @@
 /* To die of its writer sooner than this after a start isn't mended by another start. */
 #define START_OVER_USEC SG_USEC_PER_SEC
 
-/* --- live jobs
- * ------------------------------------------------------------------------------------------ */
+/* Live jobs */
 
 static struct sg_live **bucket(struct sg_manager *m, uint64_t n)
 {
@@ -110,8 +109,7 @@ void sg_manager_fault(struct sg_manager *m, const char *point)
                 sg_fault(point, AT_FDCWD, path, sg_store_pid(m->store));
 }
 
-/* --- settings
- * -------------------------------------------------------------------------------------------- */
+/* Settings */
 
 /* A class whose file has gone: its jobs keep their own limits and are otherwise in the default
  * class. */
@@ -166,8 +164,7 @@ static int load_settings(struct sg_manager *m, char **ret_why)
         return r;
 }
 
-/* --- the object
- * ------------------------------------------------------------------------------------------ */
+/* The object */
 
 /* The shim that was built with us, or the installed one. */
 static int find_shim(char **ret)

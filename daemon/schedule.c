@@ -93,8 +93,7 @@ void sg_manager_schedule(struct sg_manager *m)
         (void)sd_event_source_set_enabled(m->schedule_source, SD_EVENT_ONESHOT);
 }
 
-/* --- obstacles
- * ---------------------------------------------------------------------------------------- */
+/* Obstacles */
 
 static int on_begin(sd_event_source *source, uint64_t usec, void *userdata)
 {
@@ -145,8 +144,7 @@ void sg_live_enqueue(struct sg_live *l)
         sg_manager_schedule(m);
 }
 
-/* --- in words
- * ------------------------------------------------------------------------------------------ */
+/* In words */
 
 void sg_pending_describe(const struct sg_pending_info *info, char *buf, size_t size)
 {

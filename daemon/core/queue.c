@@ -70,8 +70,7 @@ struct sg_queue *sg_queue_free(struct sg_queue *q)
         return NULL;
 }
 
-/* --- lanes, made when first needed and dropped when empty
- * ------------------------------------------- */
+/* Lanes, made when first needed and dropped when empty */
 
 static struct user *user_get(struct sg_queue *q, uint64_t uid)
 {
@@ -168,8 +167,7 @@ static void lane_release(struct sg_lane *lane)
         free(lane);
 }
 
-/* --- entries
- * ---------------------------------------------------------------------------------------- */
+/* Entries */
 
 static bool goes_before(const struct sg_lane *lane, const struct sg_queue_entry *a,
                         const struct sg_queue_entry *b)
@@ -305,8 +303,7 @@ int sg_queue_configure(struct sg_queue *q, const struct sg_settings *settings)
         return 0;
 }
 
-/* --- decisions
- * -------------------------------------------------------------------------------------- */
+/* Decisions */
 
 uint64_t sg_queue_max_jobs(const struct sg_queue *q, uint64_t cpus)
 {

@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 
 #define SIGNAL_ROUNDS 100
+#define CHASES_MAX 1000
 
 struct process {
         pid_t pid, parent;
@@ -95,32 +96,83 @@ static void tree_sort(struct tree *t)
                 qsort(t->list, t->n, sizeof(*t->list), by_pid);
 }
 
-static struct process *tree_find(const struct tree *t, pid_t pid)
+/* The pid that was given out last in our pid namespace. */
+static int last_pid(uint32_t *ret)
 {
-        struct process key = {.pid = pid};
+        char line[128], *p;
+        int r;
 
-        return t->n > 0 ? bsearch(&key, t->list, t->n, sizeof(*t->list), by_pid) : NULL;
+        r = sg_read_line_file(AT_FDCWD, "/proc/loadavg", line, sizeof(line));
+        if (r < 0)
+                return r;
+        p = strrchr(line, ' ');
+        return p ? sg_parse_u32(p + 1, ret) : -EBADMSG;
+}
+
+static int tree_add_pid(struct tree *t, uint32_t pid)
+{
+        struct process p;
+
+        return read_process((pid_t)pid, &p) < 0 ? 0 : tree_add(t, &p);
+}
+
+/*
+ * Who was born while we read the list. A chain of processes that fork and leave could run ahead of
+ * a plain scan for ever, always between two looks; here it is followed until no pid was given out
+ * since the last look, so one of the chain has been met alive.
+ */
+static int tree_chase(struct tree *t, uint32_t seen)
+{
+        uint32_t now;
+        int r = 0;
+
+        for (unsigned i = 0; r == 0 && i < CHASES_MAX; i++) {
+                r = last_pid(&now);
+                if (r < 0 || now == seen)
+                        return r;
+                if (now < seen) /* pids start over: the next look will do */
+                        return 0;
+                while (r == 0 && seen < now)
+                        r = tree_add_pid(t, ++seen);
+        }
+        return r;
+}
+
+static void tree_unique(struct tree *t)
+{
+        size_t n = 0;
+
+        tree_sort(t);
+        for (size_t i = 0; i < t->n; i++)
+                if (n == 0 || t->list[n - 1].pid != t->list[i].pid)
+                        t->list[n++] = t->list[i];
+        t->n = n;
 }
 
 static int tree_scan(struct tree *t)
 {
         _cleanup_closedir_ DIR *d = opendir("/proc");
-        struct process p;
+        uint32_t pid, before;
         struct dirent *e;
-        uint32_t pid;
         int r;
 
         if (!d)
                 return -errno;
-        while ((e = readdir(d))) {
-                if (sg_parse_u32(e->d_name, &pid) < 0 || read_process((pid_t)pid, &p) < 0)
-                        continue;
-                r = tree_add(t, &p);
-                if (r < 0)
-                        return r;
-        }
-        tree_sort(t);
-        return 0;
+        r = last_pid(&before);
+        while (r == 0 && (e = readdir(d)))
+                if (sg_parse_u32(e->d_name, &pid) == 0)
+                        r = tree_add_pid(t, pid);
+        if (r == 0)
+                r = tree_chase(t, before);
+        tree_unique(t);
+        return r;
+}
+
+static struct process *tree_find(const struct tree *t, pid_t pid)
+{
+        struct process key = {.pid = pid};
+
+        return t->n > 0 ? bsearch(&key, t->list, t->n, sizeof(*t->list), by_pid) : NULL;
 }
 
 static struct process *find_root(const struct tree *t, const struct sg_process *who)

@@ -201,8 +201,7 @@ int sg_users_lookup(struct sg_users *u, uid_t uid, sg_users_cb cb, void *userdat
         return 0;
 }
 
-/* --- groups
- * ------------------------------------------------------------------------------------------- */
+/* Groups */
 
 void sg_users_group_names_free(char **names)
 {

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The measuring parts of bench-launch, in C so that the instrument costs less than what it
+ * measures:
+ *
+ *   bench_launch spawn ROUNDS LABEL CMD… [++ LABEL CMD…]…   process start to exit, interleaved
+ * round by round bench_launch start ROUNDS FIFO LABEL CMD… [++ …]…       process start to the
+ * `stamp` that the job writes bench_launch stamp FIFO                                 (the job)
+ * writes the time to FIFO bench_launch ledger FILE                                (the job) appends
+ * "ID INODE-OF-ITS-GROUP" bench_launch load SOCKET CLIENTS JOBS CMD…              submits from
+ * CLIENTS connections, one at a time each
+ *
+ * Results are lines "LABEL p50_us p99_us".
+ */
+#include "base/time-util.h"
+#include "proto/names.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <systemd/sd-bus.h>
+#include <unistd.h>
+
+#define RIVALS_MAX 8
+
+extern char **environ;
+
+struct rival {
+        const char *label;
+        char **argv;
+        uint64_t *usec;
+};
+
+static int compare_u64(const void *a, const void *b)
+{
+        uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+        return (x > y) - (x < y);
+}
+
+/* argv behind the options: LABEL CMD… separated by "++"; cut into NULL-terminated lists in place.
+ */
+static size_t split(char **argv, struct rival *rivals, size_t rounds)
+{
+        size_t n = 0;
+
+        while (*argv && n < RIVALS_MAX) {
+                rivals[n].label = *argv++;
+                rivals[n].argv = argv;
+                rivals[n].usec = calloc(rounds, sizeof(uint64_t));
+                n++;
+                while (*argv && strcmp(*argv, "++") != 0)
+                        argv++;
+                if (*argv)
+                        *argv++ = NULL;
+        }
+        return n;
+}
+
+static pid_t start(char **argv)
+{
+        posix_spawn_file_actions_t files;
+        pid_t pid;
+        int r;
+
+        (void)posix_spawn_file_actions_init(&files);
+        (void)posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
+        r = posix_spawnp(&pid, argv[0], &files, NULL, argv, environ);
+        (void)posix_spawn_file_actions_destroy(&files);
+        if (r != 0) {
+                fprintf(stderr, "bench_launch: cannot start %s: %s\n", argv[0], strerror(r));
+                exit(1);
+        }
+        return pid;
+}
+
+static void finish(pid_t pid, const char *label)
+{
+        int status;
+
+        if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+                fprintf(stderr, "bench_launch: %s failed\n", label);
+                exit(1);
+        }
+}
+
+static void print(const struct rival *rivals, size_t n, size_t rounds)
+{
+        for (size_t i = 0; i < n; i++) {
+                qsort(rivals[i].usec, rounds, sizeof(uint64_t), compare_u64);
+                printf("%s %" PRIu64 " %" PRIu64 "\n", rivals[i].label, rivals[i].usec[rounds / 2],
+                       rivals[i].usec[rounds * 99 / 100]);
+        }
+}
+
+static int spawn_mode(size_t rounds, char **argv)
+{
+        struct rival rivals[RIVALS_MAX];
+        size_t n = split(argv, rivals, rounds);
+
+        for (size_t round = 0; round < rounds; round++)
+                for (size_t i = 0; i < n; i++) {
+                        uint64_t t = sg_now_monotonic_usec();
+
+                        finish(start(rivals[i].argv), rivals[i].label);
+                        rivals[i].usec[round] = sg_now_monotonic_usec() - t;
+                }
+        print(rivals, n, rounds);
+        return 0;
+}
+
+static int start_mode(size_t rounds, const char *fifo, char **argv)
+{
+        struct rival rivals[RIVALS_MAX];
+        size_t n = split(argv, rivals, rounds);
+        int fd = open(fifo, O_RDWR | O_CLOEXEC);
+
+        if (fd < 0) {
+                perror(fifo);
+                return 1;
+        }
+        for (size_t round = 0; round < rounds; round++)
+                for (size_t i = 0; i < n; i++) {
+                        uint64_t t = sg_now_monotonic_usec(), stamp;
+                        pid_t pid = start(rivals[i].argv);
+
+                        if (read(fd, &stamp, sizeof(stamp)) != sizeof(stamp))
+                                return 1;
+                        finish(pid, rivals[i].label);
+                        rivals[i].usec[round] = stamp - t;
+                }
+        print(rivals, n, rounds);
+        return 0;
+}
+
+static int stamp_mode(const char *fifo)
+{
+        uint64_t now = sg_now_monotonic_usec();
+        int fd = open(fifo, O_WRONLY);
+
+        return fd < 0 || write(fd, &now, sizeof(now)) != sizeof(now);
+}
+
+/* The inode of the group that this process is in, in the unified tree or, without one, in v1's
+ * pids. */
+static uint64_t group_inode(void)
+{
+        static const char *const trees[] = {"/sys/fs/cgroup/unified", "/sys/fs/cgroup"};
+        char line[4096], path[8192];
+        FILE *f = fopen("/proc/self/cgroup", "re");
+        uint64_t inode = 0;
+        struct stat st;
+
+        while (f && fgets(line, sizeof(line), f)) {
+                if (strncmp(line, "0::", 3) != 0)
+                        continue;
+                line[strcspn(line, "\n")] = 0;
+                for (size_t i = 0; i < 2 && inode == 0; i++) {
+                        (void)snprintf(path, sizeof(path), "%s%s", trees[i], line + 3);
+                        if (stat(path, &st) == 0)
+                                inode = st.st_ino;
+                }
+        }
+        if (f)
+                (void)fclose(f);
+        return inode;
+}
+
+static int ledger_mode(const char *file)
+{
+        char line[128];
+        int fd = open(file, O_WRONLY | O_APPEND | O_CREAT, 0666), n;
+
+        n = snprintf(line, sizeof(line), "%s %" PRIu64 "\n", getenv("SCHEDGOV_JOB_ID") ?: "?",
+                     group_inode());
+        return fd < 0 || write(fd, line, (size_t)n) != n;
+}
+
+/* --- load
+ * -------------------------------------------------------------------------------------------------
+ */
+
+static int submit_one(sd_bus *bus, const char *argv, size_t argv_size, const char *env,
+                      size_t env_size)
+{
+        sd_bus_message *m = NULL, *reply = NULL;
+        sd_bus_error error = SD_BUS_ERROR_NULL;
+        int r;
+
+        r = sd_bus_message_new_method_call(bus, &m, NULL, SG_BUS_PATH, SG_BUS_MANAGER, "Submit");
+        if (r >= 0)
+                r = sd_bus_message_append(m, "a{sv}", 1, "workdir", "s", "/");
+        if (r >= 0)
+                r = sd_bus_message_append_array(m, 'y', argv, argv_size);
+        if (r >= 0)
+                r = sd_bus_message_append_array(m, 'y', NULL, 0);
+        if (r >= 0)
+                r = sd_bus_message_append_array(m, 'y', env, env_size);
+        if (r >= 0)
+                r = sd_bus_call(bus, m, 0, &error, &reply);
+        if (r < 0)
+                fprintf(stderr, "bench_launch: submit: %s\n", error.message ?: strerror(-r));
+        sd_bus_error_free(&error);
+        sd_bus_message_unref(m);
+        sd_bus_message_unref(reply);
+        return r;
+}
+
+static int client(const char *socket, size_t jobs, char **argv)
+{
+        char address[4096], block[8192];
+        size_t size = 0;
+        sd_bus *bus = NULL;
+        int r;
+
+        for (char **a = argv; *a; a++) {
+                memcpy(block + size, *a, strlen(*a) + 1);
+                size += strlen(*a) + 1;
+        }
+        (void)snprintf(address, sizeof(address), "unix:path=%s", socket);
+        r = sd_bus_new(&bus);
+        if (r >= 0)
+                r = sd_bus_set_address(bus, address);
+        if (r >= 0)
+                r = sd_bus_start(bus);
+        for (size_t i = 0; r >= 0 && i < jobs; i++)
+                r = submit_one(bus, block, size, "PATH=/usr/bin:/bin",
+                               sizeof("PATH=/usr/bin:/bin"));
+        sd_bus_unref(bus);
+        return r < 0;
+}
+
+static int load_mode(const char *socket, size_t clients, size_t jobs, char **argv)
+{
+        int status, failed = 0;
+
+        for (size_t i = 0; i < clients; i++)
+                if (fork() == 0)
+                        _exit(client(socket, jobs / clients, argv));
+        while (wait(&status) > 0)
+                failed |= !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+        return failed;
+}
+
+int main(int argc, char **argv)
+{
+        if (argc >= 4 && strcmp(argv[1], "spawn") == 0)
+                return spawn_mode(strtoul(argv[2], NULL, 10), argv + 3);
+        if (argc >= 5 && strcmp(argv[1], "start") == 0)
+                return start_mode(strtoul(argv[2], NULL, 10), argv[3], argv + 4);
+        if (argc == 3 && strcmp(argv[1], "stamp") == 0)
+                return stamp_mode(argv[2]);
+        if (argc == 3 && strcmp(argv[1], "ledger") == 0)
+                return ledger_mode(argv[2]);
+        if (argc >= 6 && strcmp(argv[1], "load") == 0)
+                return load_mode(argv[2], strtoul(argv[3], NULL, 10), strtoul(argv[4], NULL, 10),
+                                 argv + 5);
+        fprintf(stderr, "usage: see the head of tests/bench/bench_launch.c\n");
+        return 2;
+}
