@@ -111,7 +111,7 @@ static void test_suspends(void **state)
 static int runner(void *arg)
 {
         (void)arg;
-        for (unsigned generation = 0; generation < 200000; generation++)
+        for (unsigned generation = 0; generation < 20000; generation++)
                 if (fork() > 0)
                         _exit(0);
         return 0;
