@@ -161,18 +161,6 @@ static void on_fate_published(int result, const struct sg_attempt_info *info, vo
                 sg_live_inspect(l, SG_PUBLISH_VOID);
 }
 
-/* The process that `schedctl run` became can neither join root's groups nor link into the attempt's
- * directory. */
-static int admit_foreground(struct sg_live *l, pid_t pid)
-{
-        int r;
-
-        r = sg_scope_move(l->scope, l->shim, false);
-        if (r < 0)
-                return r;
-        return sg_scope_move(l->scope, pid, true);
-}
-
 static int is_child_of(pid_t pid, pid_t parent)
 {
         _cleanup_free_ char *text = NULL;
@@ -187,11 +175,25 @@ static int is_child_of(pid_t pid, pid_t parent)
         return line && sscanf(line, "\nPPid: %d", &ppid) == 1 && ppid == parent;
 }
 
+/* The process that `schedctl run` became can neither join root's groups nor link into the attempt's
+ * directory. */
+static int admit_foreground(struct sg_live *l, pid_t pid)
+{
+        int r;
+
+        if (is_child_of(pid, l->shim) <= 0)
+                return -ESRCH;
+        r = sg_scope_move(l->scope, l->shim, false);
+        if (r < 0)
+                return r;
+        return sg_scope_move(l->scope, pid, true);
+}
+
 static int verify(struct sg_live *l, pid_t pid)
 {
         int r;
 
-        if (pid <= 1 || is_child_of(pid, l->shim) <= 0)
+        if (pid <= 1)
                 return -ESRCH;
         if (l->job.foreground) {
                 r = admit_foreground(l, pid);

@@ -52,10 +52,11 @@ static int expected_paths(const struct sg_scope *s, enum sg_hier h, char **ret_p
         return 0;
 }
 
+static const char *const pair[] = {"keeper", "job"};
+
 /* The two groups below a scope's own; what was made stays for the caller to remove. */
 static int make_pair(const struct sg_scope *s, enum sg_hier h, const char *path)
 {
-        static const char *const pair[] = {"keeper", "job"};
         const struct sg_backend *b = s->backend;
         bool cpuset = h == b->hier[SG_HIER_CPUSET].here;
         char parent[PATH_MAX], group[PATH_MAX];
@@ -197,12 +198,23 @@ static uint32_t needed_hiers(const struct sg_backend *b, const struct sg_scope_r
         return bits;
 }
 
+/* Leaves first, as nearly every scope has just the two. */
+static int remove_dir(const char *scope)
+{
+        char group[PATH_MAX];
+
+        for (size_t i = 0; i < SG_ELEMENTSOF(pair); i++)
+                if (sg_group_join(group, scope, pair[i]) == 0)
+                        (void)sg_group_rmdir(group);
+        return sg_group_remove_tree(scope);
+}
+
 static int remove_dirs(struct sg_scope *s)
 {
         int first = 0, r;
 
         for (size_t i = 0; i < s->n_dirs; i++) {
-                r = sg_group_remove_tree(s->dirs[i].path);
+                r = remove_dir(s->dirs[i].path);
                 if (r < 0 && first == 0)
                         first = r;
         }
