@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define ROW "sssssstttiitts"
+#define PAGES_MAX 32U /* of one client, under way */
 
 struct filter {
         bool finished, only_finished;
@@ -24,6 +25,7 @@ struct page {
         sd_bus_message *call, *reply;
         struct filter filter;
         bool documents; /* else rows */
+        bool counted;   /* in its client's pages */
         bool live_done;
         uint64_t after, before;
         uint64_t rows, last_n;
@@ -32,6 +34,10 @@ struct page {
 
 static void page_free(struct page *p)
 {
+        struct sg_client *c = sg_api_client(p->manager, p->call);
+
+        if (c && p->counted)
+                c->pages--;
         sd_bus_message_unref(p->call);
         sd_bus_message_unref(p->reply);
         free(p->filter.user);
@@ -213,8 +219,19 @@ static int open_reply(struct page *p)
         return r;
 }
 
+static void reply_error(struct page *p, int error)
+{
+        if (error == -EBUSY)
+                (void)sd_bus_reply_method_errorf(p->call, SG_ERROR_BUSY,
+                                                 "too many answers have not been read yet");
+        else
+                (void)sd_bus_reply_method_errorf(p->call, SG_ERROR_STORE, "cannot list jobs: %s",
+                                                 strerror(-error));
+}
+
 static void send_reply(struct page *p, char kind)
 {
+        struct sg_client *c = sg_api_client(p->manager, p->call);
         char cursor[32] = "";
         int r = p->error;
 
@@ -225,11 +242,10 @@ static void send_reply(struct page *p, char kind)
                 r = sd_bus_message_close_container(p->reply);
         if (r >= 0)
                 r = sd_bus_message_append(p->reply, "s", cursor);
-        if (r >= 0)
-                r = sd_bus_send(NULL, p->reply, NULL);
+        if (r >= 0 && c)
+                r = sg_client_reply(c, p->reply);
         if (r < 0)
-                (void)sd_bus_reply_method_errorf(p->call, SG_ERROR_STORE, "cannot list jobs: %s",
-                                                 strerror(-r));
+                reply_error(p, r);
         page_free(p);
 }
 
@@ -289,6 +305,21 @@ static void add_finished(struct page *p)
         sg_store_list(m->store, &q, on_finished_row, on_finished_done, p);
 }
 
+/* What is asked for and not yet sent takes memory, too. */
+static int count_page(struct page *p, sd_bus_error *error)
+{
+        struct sg_client *c = sg_api_client(p->manager, p->call);
+
+        if (!c)
+                return -ENOTCONN;
+        if (c->pages == PAGES_MAX)
+                return sd_bus_error_setf(error, SG_ERROR_BUSY, "at most %u lists at once",
+                                         PAGES_MAX);
+        c->pages++;
+        p->counted = true;
+        return 0;
+}
+
 static int list(sd_bus_message *call, struct sg_manager *m, bool documents, sd_bus_error *error)
 {
         _cleanup_(page_freep) struct page *p = calloc(1, sizeof(*p));
@@ -301,7 +332,9 @@ static int list(sd_bus_message *call, struct sg_manager *m, bool documents, sd_b
         p->manager = m;
         p->documents = documents;
         p->call = sd_bus_message_ref(call);
-        r = read_filter(&p->filter, call, error);
+        r = count_page(p, error);
+        if (r >= 0)
+                r = read_filter(&p->filter, call, error);
         if (r >= 0)
                 r = sd_bus_message_read(call, "s", &cursor);
         if (r >= 0)

@@ -12,8 +12,11 @@
 #define CLIENTS_MAX 512U
 #define CLIENTS_PER_USER_MAX 128U
 #define AUTH_USEC (5ULL * 1000000)
-/* Messages waiting for a client that doesn't read; a page of job documents is one message. */
+/* Messages waiting for a client that doesn't read, beyond what the socket holds (about 200 KiB).
+ * Most are small and come in bursts, as the signals of an array. A page of job documents is half a
+ * megabyte, though: with this many messages unread no more of those are made. */
 #define QUEUED_WRITES_MAX 512U
+#define QUEUED_REPLIES_MAX 32U
 #define BACKLOG 512
 
 struct sg_bus_server {
@@ -259,4 +262,13 @@ void sg_client_send(struct sg_client *c, sd_bus_message *m)
 {
         if (client_reads(c))
                 (void)sd_bus_send(c->bus, m, NULL);
+}
+
+int sg_client_reply(struct sg_client *c, sd_bus_message *m)
+{
+        uint64_t queued = 0;
+
+        if (sd_bus_get_n_queued_write(c->bus, &queued) >= 0 && queued >= QUEUED_REPLIES_MAX)
+                return -EBUSY;
+        return sd_bus_send(c->bus, m, NULL);
 }

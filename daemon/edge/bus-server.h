@@ -21,6 +21,7 @@ struct sg_client {
         sd_event_source *auth_timer;
         bool subscribed;        /* wants signals */
         bool runs;              /* the owner's: it has asked for a foreground job */
+        unsigned pages;         /* the owner's: lists that are being made */
         struct sg_list waiters; /* the owner's: calls that are answered later */
 };
 
@@ -37,3 +38,5 @@ struct sg_bus_server *sg_bus_server_free(struct sg_bus_server *s);
 struct sg_list *sg_bus_server_clients(struct sg_bus_server *s);
 /* Sends m to a subscribed client, dropping one that has stopped reading. */
 void sg_client_send(struct sg_client *c, sd_bus_message *m);
+/* For a reply that may be large: -EBUSY when too much lies there unread. */
+int sg_client_reply(struct sg_client *c, sd_bus_message *m);
