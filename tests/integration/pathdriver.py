@@ -169,11 +169,14 @@ def pack_string(s):
 
 
 def pack_options(options):
-    """a{sv} with values of type s or t, at the start of a body."""
+    """a{sv} with values of type s, t or b, at the start of a body."""
     entries = b""
     for key, value in options.items():
         entries += b"\0" * (-(len(entries)) % 8) + pack_string(key.encode())
-        if isinstance(value, int):
+        if isinstance(value, bool):
+            entries += b"\1b\0"
+            entries += b"\0" * (-len(entries) % 4) + struct.pack("<I", value)
+        elif isinstance(value, int):
             entries += b"\1t\0"
             entries += b"\0" * (-len(entries) % 8) + struct.pack("<Q", value)
         else:
