@@ -178,6 +178,14 @@ static const char *find_io_weight(const struct sg_backend *b)
         return strstr(cost, "enable=1") ? "io.weight" : NULL;
 }
 
+/* Limits that most jobs don't ask for: a group in a hierarchy of their own costs every job some 0.1
+ * ms. */
+static bool on_demand(enum sg_limit_kind k)
+{
+        return k == SG_LIMIT_CPUSET || k == SG_LIMIT_IO_WEIGHT || k == SG_LIMIT_DEVICES ||
+               k == SG_LIMIT_TASKS;
+}
+
 static void choose_hierarchies(struct sg_backend *b)
 {
         struct sg_hierarchy *unified = &b->hier[SG_HIER_UNIFIED];
@@ -194,7 +202,7 @@ static void choose_hierarchies(struct sg_backend *b)
 
                 if (h == SG_HIER_MAX)
                         b->unenforced |= sg_bit(k);
-                else if (k != SG_LIMIT_CPUSET && k != SG_LIMIT_IO_WEIGHT && k != SG_LIMIT_DEVICES)
+                else if (!on_demand(k))
                         b->default_hiers |= sg_bit(h);
         }
         if ((!v2 || !sg_group_has(unified->base, "cpu.stat")) && sg_fs_usable(b, SG_HIER_CPUACCT))

@@ -393,6 +393,9 @@ uint32_t sg_fs_limit_hiers(const struct sg_backend *b, const struct sg_limits *l
         h = sg_fs_hier_of(b, SG_LIMIT_IO_WEIGHT);
         if (l->io_weight != 100 && h != SG_HIER_MAX)
                 bits |= sg_bit(h);
+        h = sg_fs_hier_of(b, SG_LIMIT_TASKS);
+        if (l->tasks_max != SG_UNLIMITED && h != SG_HIER_MAX)
+                bits |= sg_bit(h);
         return bits;
 }
 

@@ -33,6 +33,7 @@ extern char **environ;
 struct rival {
         const char *label;
         char **argv;
+        char **settle;
         uint64_t *usec;
 };
 
@@ -50,26 +51,29 @@ static size_t split(char **argv, struct rival *rivals, size_t rounds)
         size_t n = 0;
 
         while (*argv && n < RIVALS_MAX) {
-                rivals[n].label = *argv++;
-                rivals[n].argv = argv;
-                rivals[n].usec = calloc(rounds, sizeof(uint64_t));
+                rivals[n] = (struct rival){.label = argv[0],
+                                           .argv = argv + 1,
+                                           .usec = calloc(rounds, sizeof(uint64_t))};
+                for (argv++; *argv && strcmp(*argv, "++") != 0; argv++)
+                        if (strcmp(*argv, "==") == 0) {
+                                *argv = NULL;
+                                rivals[n].settle = argv + 1;
+                        }
                 n++;
-                while (*argv && strcmp(*argv, "++") != 0)
-                        argv++;
                 if (*argv)
                         *argv++ = NULL;
         }
         return n;
 }
 
-static pid_t start(char **argv)
+static pid_t start(char **argv, int out)
 {
         posix_spawn_file_actions_t files;
         pid_t pid;
         int r;
 
         (void)posix_spawn_file_actions_init(&files);
-        (void)posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
+        (void)posix_spawn_file_actions_adddup2(&files, out, 1);
         r = posix_spawnp(&pid, argv[0], &files, NULL, argv, environ);
         (void)posix_spawn_file_actions_destroy(&files);
         if (r != 0) {
@@ -98,17 +102,41 @@ static void print(const struct rival *rivals, size_t n, size_t rounds)
         }
 }
 
+/* SETTLE… and, behind it, the line that the measured command printed. */
+static void settle(const struct rival *r, int fd)
+{
+        char line[256], *argv[16];
+        ssize_t size = read(fd, line, sizeof(line) - 1);
+        size_t n = 0;
+
+        if (!r->settle || size <= 0)
+                return;
+        line[size] = 0;
+        line[strcspn(line, "\n")] = 0;
+        while (r->settle[n] && n < 14) {
+                argv[n] = r->settle[n];
+                n++;
+        }
+        argv[n++] = line;
+        argv[n] = NULL;
+        finish(start(argv, 2), r->label);
+}
+
 static int spawn_mode(size_t rounds, char **argv)
 {
         struct rival rivals[RIVALS_MAX];
         size_t n = split(argv, rivals, rounds);
+        int out[2];
 
+        if (pipe2(out, O_CLOEXEC | O_NONBLOCK) < 0)
+                return 1;
         for (size_t round = 0; round < rounds; round++)
                 for (size_t i = 0; i < n; i++) {
                         uint64_t t = sg_now_monotonic_usec();
 
-                        finish(start(rivals[i].argv), rivals[i].label);
+                        finish(start(rivals[i].argv, out[1]), rivals[i].label);
                         rivals[i].usec[round] = sg_now_monotonic_usec() - t;
+                        settle(&rivals[i], out[0]);
                 }
         print(rivals, n, rounds);
         return 0;
@@ -118,21 +146,22 @@ static int start_mode(size_t rounds, const char *fifo, char **argv)
 {
         struct rival rivals[RIVALS_MAX];
         size_t n = split(argv, rivals, rounds);
-        int fd = open(fifo, O_RDWR | O_CLOEXEC);
+        int fd = open(fifo, O_RDWR | O_CLOEXEC), out[2];
 
-        if (fd < 0) {
+        if (fd < 0 || pipe2(out, O_CLOEXEC | O_NONBLOCK) < 0) {
                 perror(fifo);
                 return 1;
         }
         for (size_t round = 0; round < rounds; round++)
                 for (size_t i = 0; i < n; i++) {
                         uint64_t t = sg_now_monotonic_usec(), stamp;
-                        pid_t pid = start(rivals[i].argv);
+                        pid_t pid = start(rivals[i].argv, out[1]);
 
                         if (read(fd, &stamp, sizeof(stamp)) != sizeof(stamp))
                                 return 1;
                         finish(pid, rivals[i].label);
                         rivals[i].usec[round] = stamp - t;
+                        settle(&rivals[i], out[0]);
                 }
         print(rivals, n, rounds);
         return 0;
