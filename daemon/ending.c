@@ -5,6 +5,7 @@
  * removed.
  */
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "base/format.h"
 #include "base/time-util.h"
 #include "edge/log.h"
@@ -406,6 +407,19 @@ static void never_ran(struct sg_live *l)
         }
 }
 
+/* We died before the shim's word that it runs was stored. Its oldest child is the job's process. */
+static pid_t find_main(pid_t shim)
+{
+        char path[64], line[4096];
+        int pid;
+
+        (void)snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)shim, (int)shim);
+        if (sg_read_line_file(AT_FDCWD, path, line, sizeof(line)) < 0 ||
+            sscanf(line, "%d", &pid) != 1)
+                return 0;
+        return pid;
+}
+
 static void adopt_running(struct sg_live *l, pid_t shim)
 {
         int r = l->shim > 0 ? 0 : sg_live_watch_shim(l, shim);
@@ -417,6 +431,8 @@ static void adopt_running(struct sg_live *l, pid_t shim)
         if (r < 0)
                 sg_log(LOG_ERR, "job %" PRIu64 ": cannot watch its keeper: %s", l->job.key.n,
                        strerror(-r));
+        if (l->job.pid == 0)
+                l->job.pid = find_main(shim);
         if (l->scope)
                 sg_scope_set_main(l->scope, shim, (pid_t)l->job.pid);
         if (l->job.state == SG_JOB_STARTING) {

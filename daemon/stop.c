@@ -38,7 +38,7 @@ void sg_live_kill(struct sg_live *l, bool at_once)
                 sg_live_inspect(l, SG_PUBLISH_VOID);
                 return;
         }
-        if (!l->scope || l->job.pid == 0 || l->killed)
+        if (!l->scope || l->killed || (l->job.pid == 0 && l->job.state == SG_JOB_STARTING))
                 return;
         l->timer = sd_event_source_disable_unref(l->timer);
         if (at_once || grace == 0) {

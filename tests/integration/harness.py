@@ -287,6 +287,18 @@ def comm(pid):
         return ""
 
 
+def connected(client):
+    """Whether a client has reached the daemon: a restart from then on is a lost connection to it."""
+    inodes = set()
+    try:
+        for fd in os.listdir(f"/proc/{client.pid}/fd"):
+            inodes.add(os.readlink(f"/proc/{client.pid}/fd/{fd}")[len("socket:["):-1])
+    except FileNotFoundError:
+        return False
+    with open("/proc/net/unix", encoding="utf-8", errors="replace") as f:
+        return any(line.split()[5] == "03" and line.split()[6] in inodes for line in f)
+
+
 def kill_quietly(pid, sig=signal.SIGKILL):
     try:
         os.kill(pid, sig)
