@@ -166,22 +166,23 @@ static int read_holder(struct sg_attempts *a, const struct sg_job_key *key, pid_
 
 /* --- spare directories ------------------------------------------------------------------------ */
 
-/* Whether the record's file could be emptied, so that nobody takes it for the next attempt's. */
-static int forget_record(struct sg_attempts *a, const char *name)
+/* A new file: zeroes over the old one might not be on disk yet when the power fails, and then the
+ * next attempt would have ended as this one did. What is allocated only can't be read as old. */
+static int renew_record(struct sg_attempts *a, const struct sg_job_key *key)
 {
-        static const uint8_t nothing[SG_EXIT_SIZE];
-        _cleanup_close_ int fd = openat(a->jobs_fd, name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+        char path[PATH_IN_ATTEMPT_MAX];
 
-        if (fd < 0)
+        path_in(path, key, "exit");
+        if (unlinkat(a->jobs_fd, path, 0) < 0)
                 return -errno;
-        return pwrite(fd, nothing, sizeof(nothing), 0) == sizeof(nothing) ? 0 : -EIO;
+        return make_file(a, key, "exit.tmp", NULL, SG_EXIT_SIZE);
 }
 
 /* 0: the directory is a spare now; < 0: it isn't fit to be one. It is when its shim has done all
  * that it does there: the record has its name, and the lock is free. */
 static int keep_as_spare(struct sg_attempts *a, const struct sg_job_key *key)
 {
-        char from[PATH_IN_ATTEMPT_MAX], to[PATH_IN_ATTEMPT_MAX], spare[SPARE_NAME_MAX];
+        char from[PATH_IN_ATTEMPT_MAX], spare[SPARE_NAME_MAX];
         pid_t holder;
         int r;
 
@@ -190,11 +191,7 @@ static int keep_as_spare(struct sg_attempts *a, const struct sg_job_key *key)
         r = read_holder(a, key, &holder);
         if (r < 0 || holder > 0)
                 return r < 0 ? r : -EBUSY;
-        path_in(from, key, "exit");
-        path_in(to, key, "exit.tmp");
-        if (renameat(a->jobs_fd, from, a->jobs_fd, to) < 0)
-                return -errno;
-        r = forget_record(a, to);
+        r = renew_record(a, key);
         if (r < 0)
                 return r;
         path_in(from, key, "fate");
