@@ -193,8 +193,8 @@ class Governor:
     # --- what there is of it ---
 
     def attempts(self):
-        """Names of the attempts' directories."""
-        return sorted(os.listdir(f"{self.state}/jobs"))
+        """Names of the attempts' directories, without those that wait to be used again."""
+        return sorted(n for n in os.listdir(f"{self.state}/jobs") if n[0] != ".")
 
     def group_bases(self):
         """Our directory in each hierarchy, if it exists. The daemon names it by its state
