@@ -283,8 +283,7 @@ static int reply_dry_run(struct sg_submission *s)
         r = sg_manager_snapshot(m, &node);
         if (r < 0)
                 return r;
-        sg_queue_would_start(m->queue, s->job.class, s->job.uid, s->job.limits.memory_max, &node,
-                             &info);
+        sg_queue_would_start(m->queue, &s->job, &node, &info);
         sg_pending_describe(&info, why, sizeof(why));
         (void)sg_job_set_reason(&s->job, "%s", why[0] ? why : "it would start now");
         r = sg_job_document(m, &s->job, NULL, true, &doc);
@@ -372,6 +371,7 @@ static int check_room(struct sg_submission *s, sd_bus_error *error)
         struct sg_manager *m = s->manager;
         struct sg_node_snapshot node;
         struct sg_pending_info info;
+        struct sg_job probe;
         char why[256];
         int r;
 
@@ -380,10 +380,12 @@ static int check_room(struct sg_submission *s, sd_bus_error *error)
         r = sg_manager_snapshot(m, &node);
         if (r < 0)
                 return r;
-        sg_queue_would_start(
-                m->queue, s->job.class[0] ? s->job.class : m->settings->classes[0].name, s->job.uid,
-                s->asked & SG_ASK_MEMORY_MAX ? s->job.limits.memory_max : SG_UNLIMITED, &node,
-                &info);
+        probe = s->job; /* borrowed, as nothing is completed yet */
+        if (!probe.class[0])
+                strcpy(probe.class, m->settings->classes[0].name);
+        if (!(s->asked & SG_ASK_MEMORY_MAX))
+                probe.limits.memory_max = SG_UNLIMITED;
+        sg_queue_would_start(m->queue, &probe, &node, &info);
         sg_pending_describe(&info, why, sizeof(why));
         if (info.why == SG_PENDING_NONE)
                 return 0;

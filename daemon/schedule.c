@@ -179,6 +179,10 @@ void sg_pending_describe(const struct sg_pending_info *info, char *buf, size_t s
                 (void)snprintf(buf, size, "%" PRIu64 " of this user's jobs are before it",
                                info->ahead);
                 break;
+        case SG_PENDING_KEPT:
+                (void)snprintf(buf, size,
+                               "the node is kept for a larger job, which has waited for too long");
+                break;
         }
 }
 

@@ -9,7 +9,8 @@
  * higher priority goes first, then the older job.
  *
  * Memory: what is declared counts in full from start to end, what isn't counts as it is used. A
- * head that doesn't fit is passed by smaller jobs for PATIENCE; then the node is kept for it.
+ * head that doesn't fit when it is its turn is passed by smaller jobs for PATIENCE; then the node
+ * is kept for it, if it would fit once the others have ended.
  *
  * Pure: no clock, no I/O. Entries are embedded in the caller's jobs and never owned.
  */
@@ -35,7 +36,7 @@ struct sg_queue_entry {
 
 /* The node at one moment. */
 struct sg_node_snapshot {
-        uint64_t now_usec;
+        uint64_t now_usec; /* of a clock that nobody sets */
         uint64_t cpus;
         uint64_t memory_total, memory_available;
         uint64_t declared_used; /* of what is in use: the part of running jobs with declared memory
@@ -48,7 +49,8 @@ enum sg_pending {
         SG_PENDING_CLASS_FULL,
         SG_PENDING_CLASS_USER_FULL,
         SG_PENDING_MEMORY,
-        SG_PENDING_TURN, /* others are before it */
+        SG_PENDING_TURN, /* others of its lane are before it */
+        SG_PENDING_KEPT, /* the node is kept for one that has waited longer than PATIENCE */
 };
 
 struct sg_pending_info {
@@ -59,10 +61,11 @@ struct sg_pending_info {
 };
 
 int sg_queue_new(struct sg_queue **ret);
-struct sg_queue *sg_queue_free(struct sg_queue *q); /* must be empty of entries */
+struct sg_queue *sg_queue_free(struct sg_queue *q); /* must have no entries any more */
 SG_DEFINE_CLEANUP(struct sg_queue *, sg_queue_free)
 
-/* Caps per node and class, and orders; entries keep their lanes. Call after each reload. */
+/* Caps per node and class, and orders; entries keep their lanes. A class that settings don't have
+ * is treated as the default class. Call after each reload; -ENOMEM changes nothing. */
 int sg_queue_configure(struct sg_queue *q, const struct sg_settings *settings);
 
 /* n, priority and memory of the entry are set by the caller. `running`: it already runs (recovery).
@@ -80,11 +83,12 @@ void sg_queue_change(struct sg_queue *q, struct sg_queue_entry *e, int64_t prior
 struct sg_queue_entry *sg_queue_next(struct sg_queue *q, const struct sg_node_snapshot *node,
                                      uint64_t *ret_retry_usec);
 
-/* Why a waiting entry waits; for a job that is not in the queue yet see sg_queue_would_start(). */
-void sg_queue_explain(struct sg_queue *q, const struct sg_queue_entry *e,
+/* Why a waiting entry waits. Once sg_queue_next() has given NULL for this node it is never NONE. */
+void sg_queue_explain(const struct sg_queue *q, const struct sg_queue_entry *e,
                       const struct sg_node_snapshot *node, struct sg_pending_info *ret);
-/* As if such a job were added now. */
-void sg_queue_would_start(struct sg_queue *q, const char *class, uint64_t uid, uint64_t memory,
+/* The same for a job that isn't in the queue, as if it were added now; of it only class, uid,
+ * priority and declared memory count. */
+void sg_queue_would_start(const struct sg_queue *q, const struct sg_job *j,
                           const struct sg_node_snapshot *node, struct sg_pending_info *ret);
 
 uint64_t sg_queue_n_waiting(const struct sg_queue *q);

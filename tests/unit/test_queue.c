@@ -1,0 +1,680 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Turns, caps, orders, memory and patience of the queue, each by example. What must hold whatever
+ * happens is in test_queue_random.c.
+ */
+#include "core/queue.h"
+#include "tests/unit/test.h"
+
+#define GIB (1ULL << 30)
+#define MINUTE (60ULL * 1000000)
+#define N_MAX 2000
+
+struct fixture {
+        struct sg_queue *q;
+        struct sg_settings *settings;
+        struct sg_node_snapshot node;
+        struct sg_queue_entry entries[N_MAX + 1]; /* by n */
+        uint64_t retry_usec;
+};
+
+static int setup(void **state)
+{
+        struct fixture *f = calloc(1, sizeof(*f));
+
+        assert_non_null(f);
+        assert_int_equal(sg_queue_new(&f->q), 0);
+        assert_int_equal(sg_settings_new(&f->settings, "host"), 0);
+        f->settings->max_jobs = 1000000;
+        assert_int_equal(sg_queue_configure(f->q, f->settings), 0);
+        f->node = (struct sg_node_snapshot){
+                .now_usec = 1000 * MINUTE,
+                .cpus = 2,
+                .memory_total = 10 * GIB,
+                .memory_available = 10 * GIB,
+        };
+        *state = f;
+        return 0;
+}
+
+/* Frees the queue, which asserts that no lane is left. */
+static int teardown(void **state)
+{
+        struct fixture *f = *state;
+
+        for (size_t n = 0; n <= N_MAX; n++)
+                sg_queue_remove(f->q, &f->entries[n]);
+        assert_int_equal(sg_queue_n_waiting(f->q), 0);
+        assert_int_equal(sg_queue_n_running(f->q), 0);
+        sg_queue_free(f->q);
+        sg_settings_free(f->settings);
+        free(f);
+        return 0;
+}
+
+static struct sg_queue_entry *add_to(struct fixture *f, const char *class, uint64_t uid, uint64_t n,
+                                     int64_t priority, uint64_t memory)
+{
+        struct sg_queue_entry *e = &f->entries[n];
+
+        *e = (struct sg_queue_entry){.n = n, .priority = priority, .memory = memory};
+        assert_int_equal(sg_queue_add(f->q, e, class, uid, false), 0);
+        return e;
+}
+
+static struct sg_queue_entry *add(struct fixture *f, uint64_t uid, uint64_t n)
+{
+        return add_to(f, "default", uid, n, 0, SG_UNLIMITED);
+}
+
+/* The n of the next one, 0 if there is none. */
+static uint64_t next(struct fixture *f)
+{
+        struct sg_queue_entry *e = sg_queue_next(f->q, &f->node, &f->retry_usec);
+
+        if (!e)
+                return 0;
+        assert_true(e->running);
+        return e->n;
+}
+
+static void end(struct fixture *f, uint64_t n)
+{
+        sg_queue_remove(f->q, &f->entries[n]);
+}
+
+static struct sg_class *class(struct fixture *f, const char *name)
+{
+        struct sg_class *c;
+        char *why = NULL;
+
+        assert_int_equal(sg_settings_class_begin(f->settings, name, &c), 0);
+        assert_int_equal(sg_settings_class_assign(c, "Class", "Name", name, &why), 0);
+        assert_int_equal(sg_settings_class_end(f->settings, c, &why), 0);
+        return &f->settings->classes[f->settings->n_classes - 1];
+}
+
+static void configure(struct fixture *f)
+{
+        assert_int_equal(sg_queue_configure(f->q, f->settings), 0);
+}
+
+static enum sg_pending why(struct fixture *f, uint64_t n)
+{
+        struct sg_pending_info info;
+
+        sg_queue_explain(f->q, &f->entries[n], &f->node, &info);
+        return info.why;
+}
+
+static enum sg_pending why_new(struct fixture *f, const char *class, uint64_t uid, int64_t priority,
+                               uint64_t memory)
+{
+        struct sg_job j = {.uid = uid, .priority = priority, .limits.memory_max = memory};
+        struct sg_pending_info info;
+
+        strcpy(j.class, class);
+        sg_queue_would_start(f->q, &j, &f->node, &info);
+        return info.why;
+}
+
+/* Turns */
+
+static void test_empty(void **state)
+{
+        struct fixture *f = *state;
+
+        f->retry_usec = 7;
+        assert_int_equal(next(f), 0);
+        assert_int_equal(f->retry_usec, 0);
+        end(f, 1); /* was never added */
+        assert_int_equal(why(f, 1), SG_PENDING_NONE);
+        assert_null(sg_queue_free(NULL));
+}
+
+static void test_a_thousand_against_one(void **state)
+{
+        struct fixture *f = *state;
+
+        f->settings->max_jobs = 4;
+        configure(f);
+        for (uint64_t n = 1; n <= 1000; n++)
+                add(f, 1, n);
+        for (uint64_t n = 1; n <= 4; n++)
+                assert_int_equal(next(f), n);
+        add(f, 2, 1001);
+        assert_int_equal(next(f), 0);
+        assert_int_equal(f->retry_usec, 0); /* the end of a job is an event */
+        end(f, 3);
+        assert_int_equal(next(f), 1001);
+        assert_int_equal(sg_queue_n_waiting(f->q), 996);
+        assert_int_equal(sg_queue_n_running(f->q), 4);
+}
+
+static void test_fewest_running_first(void **state)
+{
+        struct fixture *f = *state;
+
+        for (uint64_t n = 1; n <= 6; n++)
+                add(f, n <= 4 ? 1 : 2, n);
+        for (uint64_t i = 0; i < 4; i++)
+                (void)next(f); /* 1 5 2 6 */
+        assert_int_equal(next(f), 3);
+        add(f, 3, 7);
+        add(f, 3, 8);
+        add(f, 3, 9);
+        assert_int_equal(next(f), 7);
+        assert_int_equal(next(f), 8);
+        assert_int_equal(next(f), 9); /* two of user 2 and of user 3: 2 has nothing left */
+        assert_int_equal(next(f), 4);
+}
+
+/* One place on the node and users who always want more: everybody in turn. */
+static void test_round_robin(void **state)
+{
+        static const uint64_t expected[] = {1, 101, 201, 2, 102, 202, 3, 103, 203, 4};
+        struct fixture *f = *state;
+
+        f->settings->max_jobs = 1;
+        configure(f);
+        for (uint64_t n = 1; n <= 10; n++)
+                for (uint64_t user = 0; user < 3; user++)
+                        add(f, user, user * 100 + n);
+        for (size_t i = 0; i < SG_ELEMENTSOF(expected); i++) {
+                uint64_t n = next(f);
+
+                assert_int_equal(n, expected[i]);
+                end(f, n);
+        }
+}
+
+/* Two users who submit the next job when one has ended are unknown to the queue in between; they
+ * must not go before the one who has been waiting all the time. */
+static void test_a_user_is_remembered_without_jobs(void **state)
+{
+        struct fixture *f = *state;
+        unsigned starts_of_1 = 0;
+
+        f->settings->max_jobs = 1;
+        configure(f);
+        for (uint64_t n = 1; n <= 100; n++)
+                add(f, 1, n);
+        add(f, 2, 1001);
+        add(f, 3, 1002);
+        for (uint64_t i = 0; i < 30; i++) {
+                uint64_t n = next(f), uid = n == 1001 ? 2 : 3;
+
+                end(f, n);
+                if (n <= 1000)
+                        starts_of_1++;
+                else
+                        add(f, uid, n);
+        }
+        assert_int_equal(starts_of_1, 10);
+}
+
+static void test_recovered_jobs_count(void **state)
+{
+        struct fixture *f = *state;
+
+        f->entries[1] = (struct sg_queue_entry){.n = 1, .memory = 5 * GIB};
+        assert_int_equal(sg_queue_add(f->q, &f->entries[1], "default", 1, true), 0);
+        assert_int_equal(sg_queue_n_running(f->q), 1);
+        add(f, 1, 2);
+        add(f, 2, 3);
+        add_to(f, "default", 3, 4, 0, 5 * GIB); /* 9 GiB may be promised */
+        assert_int_equal(why(f, 4), SG_PENDING_MEMORY);
+        assert_int_equal(next(f), 3);
+        assert_int_equal(next(f), 2);
+        assert_int_equal(next(f), 0);
+}
+
+/* Orders */
+
+static void test_priority_then_age(void **state)
+{
+        struct fixture *f = *state;
+
+        add_to(f, "default", 1, 3, 0, SG_UNLIMITED);
+        add_to(f, "default", 1, 1, -5, SG_UNLIMITED);
+        add_to(f, "default", 1, 4, 7, SG_UNLIMITED);
+        add_to(f, "default", 1, 2, 0, SG_UNLIMITED);
+        add_to(f, "default", 1, 5, 7, SG_UNLIMITED);
+        sg_queue_change(f->q, &f->entries[1], 9, SG_UNLIMITED);
+        assert_int_equal(next(f), 1);
+        assert_int_equal(next(f), 4);
+        assert_int_equal(next(f), 5);
+        assert_int_equal(next(f), 2);
+        assert_int_equal(next(f), 3);
+}
+
+/* Priority is between a user's own jobs: it never goes before another user. */
+static void test_priority_is_within_a_user(void **state)
+{
+        struct fixture *f = *state;
+
+        add(f, 1, 1);
+        assert_int_equal(next(f), 1);
+        add_to(f, "default", 1, 2, 1000, SG_UNLIMITED);
+        add_to(f, "default", 2, 3, -1000, SG_UNLIMITED);
+        assert_int_equal(next(f), 3);
+        assert_int_equal(next(f), 2);
+}
+
+static void test_classes_of_one_user(void **state)
+{
+        struct fixture *f = *state;
+
+        class(f, "fifo")->order = SG_ORDER_FIFO;
+        class(f, "other");
+        configure(f);
+        add_to(f, "fifo", 1, 3, 9, SG_UNLIMITED); /* its priority means nothing there */
+        add_to(f, "default", 1, 4, 1, SG_UNLIMITED);
+        add_to(f, "other", 1, 5, 2, SG_UNLIMITED);
+        add_to(f, "other", 1, 1, -1, SG_UNLIMITED);
+        assert_int_equal(next(f), 5);
+        assert_int_equal(next(f), 4);
+        assert_int_equal(next(f), 3);
+        assert_int_equal(next(f), 1);
+}
+
+static void test_order_changes_on_reload(void **state)
+{
+        static const uint64_t expected[] = {5, 8, 4, 7, 6, 9};
+        struct fixture *f = *state;
+        struct sg_class *c = class(f, "train");
+
+        c->order = SG_ORDER_PRIORITY;
+        configure(f);
+        for (uint64_t n = 1; n <= 9; n++)
+                add_to(f, "train", 1, n, (int64_t)(n % 3), SG_UNLIMITED);
+        assert_int_equal(next(f), 2);
+        c->order = SG_ORDER_FIFO;
+        configure(f);
+        assert_int_equal(next(f), 1);
+        assert_int_equal(next(f), 3);
+        c->order = SG_ORDER_PRIORITY;
+        configure(f);
+        for (size_t i = 0; i < SG_ELEMENTSOF(expected); i++)
+                assert_int_equal(next(f), expected[i]);
+}
+
+/* Caps */
+
+static void test_node_cap(void **state)
+{
+        struct fixture *f = *state;
+
+        f->settings->max_jobs = SG_UNLIMITED;
+        f->settings->jobs_per_cpu = 3;
+        configure(f);
+        assert_int_equal(sg_queue_max_jobs(f->q, 2), 6);
+        for (uint64_t n = 1; n <= 7; n++)
+                add(f, 1, n);
+        for (uint64_t n = 1; n <= 6; n++)
+                assert_int_equal(next(f), n);
+        assert_int_equal(next(f), 0);
+        assert_int_equal(why(f, 7), SG_PENDING_NODE_FULL);
+        assert_int_equal(why_new(f, "default", 2, 0, SG_UNLIMITED), SG_PENDING_NODE_FULL);
+
+        f->settings->max_jobs = 7;
+        configure(f);
+        assert_int_equal(next(f), 7);
+        f->settings->max_jobs = 2; /* below what runs */
+        configure(f);
+        add(f, 1, 8);
+        for (uint64_t n = 1; n <= 5; n++) {
+                end(f, n);
+                assert_int_equal(next(f), 0);
+        }
+        end(f, 6);
+        assert_int_equal(next(f), 8);
+}
+
+static void test_class_caps(void **state)
+{
+        struct fixture *f = *state;
+        struct sg_class *c = class(f, "train");
+        struct sg_pending_info info;
+
+        c->max_jobs = 3;
+        c->max_jobs_per_user = 2;
+        configure(f);
+        for (uint64_t n = 1; n <= 6; n++)
+                add_to(f, "train", n <= 3 ? 1 : 2, n, 0, SG_UNLIMITED);
+        assert_int_equal(next(f), 1);
+        assert_int_equal(next(f), 4);
+        assert_int_equal(next(f), 2);
+        assert_int_equal(next(f), 0);
+        sg_queue_explain(f->q, &f->entries[3], &f->node, &info);
+        assert_int_equal(info.why, SG_PENDING_CLASS_FULL);
+        assert_int_equal(info.running, 3);
+        assert_int_equal(info.max, 3);
+        end(f, 4);
+        assert_int_equal(why(f, 3), SG_PENDING_CLASS_USER_FULL);
+        assert_int_equal(why_new(f, "train", 1, 9, SG_UNLIMITED), SG_PENDING_CLASS_USER_FULL);
+        assert_int_equal(why_new(f, "train", 3, 0, SG_UNLIMITED), SG_PENDING_NONE);
+        add(f, 1, 7); /* another class of the same user goes on */
+        assert_int_equal(next(f), 5);
+        assert_int_equal(next(f), 7);
+        assert_int_equal(next(f), 0);
+}
+
+/* The file of a class has gone: what holds for the default class holds for its jobs. */
+static void test_a_class_that_has_gone(void **state)
+{
+        struct fixture *f = *state;
+        struct sg_settings *without = f->settings, *with;
+        struct sg_class *c;
+
+        assert_int_equal(sg_settings_new(&with, "host"), 0);
+        f->settings = with;
+        c = class(f, "train");
+        c->max_jobs = 1;
+        c->order = SG_ORDER_FIFO;
+        configure(f);
+        for (uint64_t n = 1; n <= 4; n++)
+                add_to(f, "train", 1, n, (int64_t)n, SG_UNLIMITED);
+        assert_int_equal(next(f), 1);
+        assert_int_equal(next(f), 0);
+        f->settings = without;
+        without->classes[0].max_jobs = 2;
+        configure(f);
+        sg_settings_free(with);
+        assert_int_equal(next(f), 4);
+        assert_int_equal(next(f), 0);
+        assert_int_equal(why(f, 3), SG_PENDING_CLASS_FULL);
+        assert_int_equal(why_new(f, "never-seen", 1, 0, SG_UNLIMITED), SG_PENDING_NONE);
+}
+
+/* Memory */
+
+static void test_reserve_is_exact(void **state)
+{
+        struct fixture *f = *state;
+
+        f->node.memory_total = f->node.memory_available = 123456789;
+        f->settings->memory_reserve_pm = 1234; /* 15234567.8 bytes */
+        configure(f);
+        assert_int_equal(why_new(f, "default", 1, 0, 123456789 - 15234568), SG_PENDING_NONE);
+        assert_int_equal(why_new(f, "default", 1, 0, 123456789 - 15234567), SG_PENDING_MEMORY);
+}
+
+static void test_declared_and_used(void **state)
+{
+        struct fixture *f = *state;
+        struct sg_pending_info info;
+
+        add_to(f, "default", 1, 1, 0, 4 * GIB);
+        add_to(f, "default", 1, 2, 0, 4 * GIB);
+        add_to(f, "default", 1, 3, 0, 2 * GIB);
+        assert_int_equal(next(f), 1);
+        assert_int_equal(next(f), 2);
+        assert_int_equal(next(f), 0);
+        assert_int_equal(f->retry_usec, f->node.now_usec + 1000000);
+        sg_queue_explain(f->q, &f->entries[3], &f->node, &info);
+        assert_int_equal(info.why, SG_PENDING_MEMORY);
+        assert_int_equal(info.need, 2 * GIB);
+        assert_int_equal(info.free, GIB);
+
+        /* What declared jobs use is in their declaration already. */
+        f->node.memory_available = 4 * GIB;
+        f->node.declared_used = 6 * GIB;
+        assert_int_equal(why_new(f, "default", 2, 0, GIB), SG_PENDING_NONE);
+        f->node.declared_used = 5 * GIB;
+        assert_int_equal(why_new(f, "default", 2, 0, GIB), SG_PENDING_MEMORY);
+        assert_int_equal(why_new(f, "default", 2, 0, SG_UNLIMITED), SG_PENDING_MEMORY);
+
+        f->node.memory_available = 10 * GIB;
+        sg_queue_change(f->q, &f->entries[2], 0, 3 * GIB); /* a running one lets go of some */
+        assert_int_equal(next(f), 3);
+        sg_queue_change(f->q, &f->entries[1], 0, SG_UNLIMITED);
+        assert_int_equal(why_new(f, "default", 2, 0, 4 * GIB), SG_PENDING_NONE);
+}
+
+static void test_undeclared_waits_for_the_reserve(void **state)
+{
+        struct fixture *f = *state;
+        struct sg_pending_info info;
+
+        add(f, 1, 1);
+        f->node.memory_available = GIB;
+        assert_int_equal(next(f), 0);
+        assert_true(f->retry_usec > f->node.now_usec);
+        sg_queue_explain(f->q, &f->entries[1], &f->node, &info);
+        assert_int_equal(info.why, SG_PENDING_MEMORY);
+        assert_int_equal(info.need, 0);
+        f->node.memory_available = GIB + 1;
+        assert_int_equal(next(f), 1);
+}
+
+/* Declarations that no node could hold must not wrap around to a small sum. */
+static void test_absurd_declarations(void **state)
+{
+        struct fixture *f = *state;
+
+        for (uint64_t n = 1; n <= 4; n++) {
+                f->entries[n] = (struct sg_queue_entry){.n = n, .memory = 1ULL << 62};
+                assert_int_equal(sg_queue_add(f->q, &f->entries[n], "default", 1, true), 0);
+        }
+        assert_int_equal(why_new(f, "default", 1, 0, 1), SG_PENDING_MEMORY);
+        sg_queue_change(f->q, &f->entries[1], 0, SG_UNLIMITED - 1);
+        for (uint64_t n = 1; n <= 4; n++) {
+                assert_int_equal(why_new(f, "default", 1, 0, 1), SG_PENDING_MEMORY);
+                end(f, n);
+        }
+        assert_int_equal(why_new(f, "default", 1, 0, 9 * GIB), SG_PENDING_NONE);
+}
+
+static void test_more_available_than_there_is(void **state)
+{
+        struct fixture *f = *state;
+
+        f->node.memory_available = 11 * GIB;
+        assert_int_equal(why_new(f, "default", 1, 0, 9 * GIB), SG_PENDING_NONE);
+}
+
+/* Patience */
+
+/* User 1 has 4 GiB running and wants 8 more; user 2 has many of 1 GiB. */
+static void big_and_small(struct fixture *f)
+{
+        add_to(f, "default", 2, 1, 0, 4 * GIB);
+        assert_int_equal(next(f), 1);
+        add_to(f, "default", 1, 2, 0, 8 * GIB);
+        for (uint64_t n = 10; n < 20; n++)
+                add_to(f, "default", 2, n, 0, GIB);
+}
+
+static void test_patience(void **state)
+{
+        struct fixture *f = *state;
+        uint64_t start = f->node.now_usec;
+
+        big_and_small(f);
+        assert_int_equal(next(f), 10);
+        f->node.now_usec = start + SG_QUEUE_PATIENCE_USEC - 1;
+        assert_int_equal(next(f), 11);
+        f->node.now_usec++;
+        assert_int_equal(why_new(f, "default", 2, 9, GIB), SG_PENDING_KEPT);
+        assert_int_equal(next(f), 0);
+        assert_int_equal(f->retry_usec, f->node.now_usec + 1000000);
+        assert_int_equal(why(f, 2), SG_PENDING_MEMORY);
+        assert_int_equal(why(f, 12), SG_PENDING_KEPT);
+        assert_int_equal(why(f, 13), SG_PENDING_TURN);
+        assert_int_equal(why_new(f, "default", 3, 0, GIB), SG_PENDING_KEPT);
+        assert_int_equal(why_new(f, "default", 3, 0, 8 * GIB), SG_PENDING_MEMORY);
+        end(f, 1);
+        assert_int_equal(next(f), 0);
+        end(f, 10);
+        assert_int_equal(next(f), 2);
+        assert_int_equal(next(f), 0); /* 9 GiB promised */
+        end(f, 2);
+        assert_int_equal(next(f), 12);
+}
+
+/* A reload or a removal while the node is kept. */
+static void test_patience_ends_with_its_job(void **state)
+{
+        struct fixture *f = *state;
+
+        big_and_small(f);
+        assert_int_equal(next(f), 10);
+        f->node.now_usec += SG_QUEUE_PATIENCE_USEC;
+        assert_int_equal(next(f), 0);
+        sg_queue_change(f->q, &f->entries[2], 0, 4 * GIB);
+        assert_int_equal(next(f), 2);
+        end(f, 2);
+        add_to(f, "default", 1, 3, 0, 8 * GIB);
+        assert_int_equal(next(f), 11);
+        f->node.now_usec += SG_QUEUE_PATIENCE_USEC;
+        assert_int_equal(next(f), 0);
+        end(f, 3);
+        assert_int_equal(next(f), 12);
+}
+
+/* The patience of a user who has more than others does not hold those up. */
+static void test_patience_only_in_turn(void **state)
+{
+        struct fixture *f = *state;
+
+        for (uint64_t n = 1; n <= 3; n++)
+                add_to(f, "default", 1, n, 0, GIB);
+        for (uint64_t n = 1; n <= 3; n++)
+                assert_int_equal(next(f), n);
+        add_to(f, "default", 1, 4, 0, 8 * GIB);
+        assert_int_equal(next(f), 0); /* patience begins */
+        f->node.now_usec += 2 * SG_QUEUE_PATIENCE_USEC;
+        add_to(f, "default", 2, 5, 0, GIB);
+        assert_int_equal(why_new(f, "default", 3, 0, GIB), SG_PENDING_NONE);
+        assert_int_equal(next(f), 5);
+        assert_int_equal(next(f), 0);
+}
+
+/* No end of a job would make room for it, so nothing is kept. */
+static void test_never_kept_for_the_impossible(void **state)
+{
+        struct fixture *f = *state;
+
+        add_to(f, "default", 1, 1, 0, 9 * GIB + 1);
+        for (uint64_t n = 2; n <= 5; n++) {
+                add_to(f, "default", 2, n, 0, GIB);
+                assert_int_equal(next(f), n);
+                assert_int_equal(next(f), 0);
+                f->node.now_usec += 2 * SG_QUEUE_PATIENCE_USEC;
+        }
+        assert_int_equal(why(f, 1), SG_PENDING_MEMORY);
+}
+
+/* Others than our jobs hold the memory: the node is emptied for it once per PATIENCE, and never
+ * stands idle. */
+static void test_not_kept_on_an_empty_node(void **state)
+{
+        struct fixture *f = *state;
+
+        f->node.memory_available = 5 * GIB;
+        add_to(f, "default", 1, 1, 0, 8 * GIB);
+        for (uint64_t n = 2; n <= 9; n++)
+                add_to(f, "default", 2, n, 0, GIB);
+        assert_int_equal(next(f), 2);
+        f->node.now_usec += SG_QUEUE_PATIENCE_USEC;
+        assert_int_equal(next(f), 0);
+        end(f, 2);
+        assert_int_equal(next(f), 3);
+        assert_int_equal(next(f), 4);
+        f->node.now_usec += SG_QUEUE_PATIENCE_USEC;
+        assert_int_equal(next(f), 0);
+        end(f, 3);
+        assert_int_equal(next(f), 0);
+        end(f, 4);
+        f->node.memory_available = 10 * GIB;
+        assert_int_equal(next(f), 1);
+}
+
+/* The clock was set back: patience is longer, and nothing else happens. */
+static void test_clock_set_back(void **state)
+{
+        struct fixture *f = *state;
+
+        big_and_small(f);
+        assert_int_equal(next(f), 10);
+        f->node.now_usec -= 60 * MINUTE;
+        assert_int_equal(next(f), 11);
+}
+
+/* Removal */
+
+static void test_remove_in_any_state(void **state)
+{
+        struct fixture *f = *state;
+
+        for (uint64_t n = 1; n <= 5; n++)
+                add(f, 1, n);
+        end(f, 1); /* the head */
+        end(f, 3); /* within */
+        end(f, 5); /* the tail */
+        end(f, 5);
+        assert_int_equal(sg_queue_n_waiting(f->q), 2);
+        assert_int_equal(next(f), 2);
+        end(f, 2);
+        end(f, 2);
+        assert_int_equal(sg_queue_n_running(f->q), 0);
+        assert_int_equal(next(f), 4);
+        assert_false(f->entries[2].running);
+        assert_null(f->entries[2].lane);
+        add(f, 1, 2); /* a requeue */
+        assert_int_equal(next(f), 2);
+}
+
+static void test_ahead(void **state)
+{
+        struct fixture *f = *state;
+        struct sg_pending_info info;
+
+        f->settings->max_jobs = 0;
+        configure(f);
+        for (uint64_t n = 1; n <= 9; n++)
+                add_to(f, "default", n == 5 ? 2 : 1, n, n == 9, SG_UNLIMITED);
+        sg_queue_explain(f->q, &f->entries[8], &f->node, &info);
+        assert_int_equal(info.why, SG_PENDING_TURN);
+        assert_int_equal(info.ahead, 7); /* 1-4, 6, 7 and 9 */
+        assert_int_equal(why(f, 9), SG_PENDING_NODE_FULL);
+        assert_int_equal(why_new(f, "default", 1, 2, SG_UNLIMITED), SG_PENDING_NODE_FULL);
+        assert_int_equal(why_new(f, "default", 1, 1, SG_UNLIMITED), SG_PENDING_TURN);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                TEST(test_empty),
+                TEST(test_a_thousand_against_one),
+                TEST(test_fewest_running_first),
+                TEST(test_round_robin),
+                TEST(test_a_user_is_remembered_without_jobs),
+                TEST(test_recovered_jobs_count),
+                TEST(test_priority_then_age),
+                TEST(test_priority_is_within_a_user),
+                TEST(test_classes_of_one_user),
+                TEST(test_order_changes_on_reload),
+                TEST(test_node_cap),
+                TEST(test_class_caps),
+                TEST(test_a_class_that_has_gone),
+                TEST(test_reserve_is_exact),
+                TEST(test_declared_and_used),
+                TEST(test_undeclared_waits_for_the_reserve),
+                TEST(test_absurd_declarations),
+                TEST(test_more_available_than_there_is),
+                TEST(test_patience),
+                TEST(test_patience_ends_with_its_job),
+                TEST(test_patience_only_in_turn),
+                TEST(test_never_kept_for_the_impossible),
+                TEST(test_not_kept_on_an_empty_node),
+                TEST(test_clock_set_back),
+                TEST(test_remove_in_any_state),
+                TEST(test_ahead),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
