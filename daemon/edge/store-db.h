@@ -128,5 +128,6 @@ int sg_db_events(struct sg_db *db, uint64_t after_seq, uint64_t uid, uint64_t n,
 int sg_db_spec(struct sg_db *db, const struct sg_job_key *key, sg_db_row_cb cb, void *userdata);
 /* The largest n ever given to a job of this origin that the database knows of. */
 int sg_db_last_n(struct sg_db *db, const char *origin, uint64_t *ret);
-/* Whether the directory of this attempt is needed no more: its end is committed. */
+/* Whether the directory of this attempt is needed no more: its end is committed, or (and then the
+ * return value is 1) no such job is known. */
 int sg_db_attempt_is_over(struct sg_db *db, const struct sg_job_key *key, bool *ret);

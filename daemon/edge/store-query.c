@@ -168,7 +168,7 @@ int sg_db_attempt_is_over(struct sg_db *db, const struct sg_job_key *key, bool *
                 return r;
         if (r == 0) {
                 *ret = true;
-                return 0;
+                return 1;
         }
         state = (uint64_t)sqlite3_column_int64(stmt, 0);
         attempt = (uint64_t)sqlite3_column_int64(stmt, 4);

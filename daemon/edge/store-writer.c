@@ -201,8 +201,9 @@ static int loop(struct sg_writer *w)
 
 /* --- set-up ----------------------------------------------------------------------------------- */
 
-/* A directory whose attempt's end is committed was about to be removed when the writer died. One
- * whose shim still lives is left to it. */
+/* A directory whose attempt's end is committed was about to be removed when the writer died; a shim
+ * that lives there still has nothing left to decide. One of a job that we don't know, whose
+ * database is gone, is left to its shim. */
 static int sweep_attempt(const struct sg_job_key *key, void *userdata)
 {
         struct sg_writer *w = userdata;
@@ -213,7 +214,7 @@ static int sweep_attempt(const struct sg_job_key *key, void *userdata)
         r = sg_db_attempt_is_over(&w->db, key, &over);
         if (r < 0 || !over)
                 return r;
-        if (sg_attempt_inspect(&w->attempts, key, &info) >= 0 && info.shim == 0)
+        if (r == 0 || (sg_attempt_inspect(&w->attempts, key, &info) >= 0 && info.shim == 0))
                 (void)sg_attempt_remove(&w->attempts, key);
         return 0;
 }
