@@ -587,6 +587,7 @@ static void test_not_kept_on_an_empty_node(void **state)
         end(f, 3);
         assert_int_equal(next(f), 0);
         end(f, 4);
+        assert_int_equal(why_new(f, "default", 3, 0, GIB), SG_PENDING_NONE);
         f->node.memory_available = 10 * GIB;
         assert_int_equal(next(f), 1);
 }

@@ -400,6 +400,44 @@ static void test_matching(void **state)
         assert_null(sg_settings_class(b->s, "askew"));
 }
 
+static bool admits(struct both *b, const char *name, const char *user, const char *group)
+{
+        char *groups[] = {(char *)"users", (char *)group, NULL};
+        const struct sg_class *c = sg_settings_class(b->s, name);
+
+        assert_non_null(c);
+        return sg_class_admits(c, user, groups);
+}
+
+/* Who may ask for a class by its name. Command= only says what goes there by itself. */
+static void test_admission(void **state)
+{
+        struct both *b = *state;
+
+        add_class(b, "all", "", "", "");
+        add_class(b, "shells", "", "", "*sh");
+        add_class(b, "ml", "alice bob*", "ml-*", "python*");
+        add_class(b, "ops", "", "wheel 1000", "");
+        add_class(b, "hers", "alice", "", "");
+
+        assert_true(admits(b, "default", "carol", "x"));
+        assert_true(admits(b, "all", "carol", "x"));
+        assert_true(admits(b, "shells", "carol", "x"));
+        assert_true(admits(b, "ml", "alice", "ml-vision"));
+        assert_true(admits(b, "ml", "bobby", "ml-"));
+        assert_false(admits(b, "ml", "alice", "ml"));
+        assert_false(admits(b, "ml", "carol", "ml-vision"));
+        assert_true(admits(b, "ops", "carol", "1000"));
+        assert_false(admits(b, "ops", "carol", "wheels"));
+        assert_true(admits(b, "hers", "alice", NULL));
+        assert_false(admits(b, "hers", "Alice", NULL));
+        assert_false(admits(b, "hers", "alic", "alice"));
+
+        assert_true(sg_class_admits(sg_settings_class(b->s, "all"), NULL, NULL));
+        assert_false(sg_class_admits(sg_settings_class(b->s, "hers"), NULL, NULL));
+        assert_false(sg_class_admits(sg_settings_class(b->s, "ops"), "root", NULL));
+}
+
 static void test_long_command(void **state)
 {
         struct both *b = *state;
@@ -427,6 +465,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(test_default_class_replaced, setup, teardown),
                 cmocka_unit_test_setup_teardown(test_maxima, setup, teardown),
                 cmocka_unit_test_setup_teardown(test_matching, setup, teardown),
+                cmocka_unit_test_setup_teardown(test_admission, setup, teardown),
                 cmocka_unit_test_setup_teardown(test_long_command, setup, teardown),
         };
 
