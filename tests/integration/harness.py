@@ -12,6 +12,7 @@ import shutil
 import signal
 import sqlite3
 import subprocess
+import sys
 import tempfile
 
 import shimdriver
@@ -55,7 +56,11 @@ class Governor:
                     "NO_COLOR": "1"}
         self.daemon, self.clients = None, []
         if start:
-            self.start()
+            try:
+                self.start()
+            except BaseException:
+                self.close()
+                raise
 
     def configure(self, path, text):
         """Writes a configuration file; a running daemon reads it at SIGHUP or `config reload`."""
@@ -335,4 +340,5 @@ def until(condition, what, patience=PATIENCE):
 
 def main(tests, make=Governor):
     """Runs tests, each with what `make` gives; TAP. Arguments select tests by name."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # past close(), by SystemExit
     return shimdriver.main(tests, make)
