@@ -21,14 +21,20 @@ struct entry {
         char name[SG_USER_NAME_MAX];
 };
 
+struct waiter {
+        struct sg_list link;
+        sg_users_cb cb;
+        void *userdata;
+};
+
+/* One child per uid, however many ask for it meanwhile. */
 struct lookup {
         struct sg_list link;
+        struct sg_list waiters;
         struct sg_users *users;
         uid_t uid;
         pid_t child;
         sd_event_source *source;
-        sg_users_cb cb;
-        void *userdata;
 };
 
 struct sg_users {
@@ -51,8 +57,15 @@ int sg_users_new(struct sg_users **ret, sd_event *event)
 
 static void lookup_free(struct lookup *l)
 {
-        (void)waitpid(l->child, NULL, 0);
+        struct waiter *w, *next;
+
+        if (l->child > 0) {
+                (void)kill(l->child, SIGKILL); /* has answered, or won't be asked any more */
+                (void)waitpid(l->child, NULL, 0);
+        }
         sd_event_source_disable_unref(l->source);
+        sg_list_foreach_safe (w, next, &l->waiters, link)
+                free(w);
         sg_list_remove(&l->link);
         free(l);
 }
@@ -64,10 +77,8 @@ struct sg_users *sg_users_free(struct sg_users *u)
 
         if (!u)
                 return NULL;
-        sg_list_foreach_safe (l, next_lookup, &u->lookups, link) {
-                (void)kill(l->child, SIGKILL);
+        sg_list_foreach_safe (l, next_lookup, &u->lookups, link)
                 lookup_free(l);
-        }
         sg_list_foreach_safe (e, next_entry, &u->cache, link)
                 free(e);
         sd_event_unref(u->event);
@@ -130,6 +141,7 @@ static int on_answer(sd_event_source *source, int fd, uint32_t revents, void *us
 {
         struct lookup *l = userdata;
         char name[SG_USER_NAME_MAX];
+        struct waiter *w;
         ssize_t n;
 
         (void)source;
@@ -139,12 +151,14 @@ static int on_answer(sd_event_source *source, int fd, uint32_t revents, void *us
                 n = snprintf(name, sizeof(name), "%u", l->uid);
         name[n] = 0;
         cache_put(l->users, l->uid, name);
-        l->cb(name, l->userdata);
+        sg_list_foreach (w, &l->waiters, link)
+                w->cb(name, w->userdata);
         lookup_free(l);
         return 0;
 }
 
-/* Keeps nothing of ours open but its answer: a hung lookup must not hold the state directory's lock. */
+/* Keeps nothing of ours open but its answer: a hung lookup must not hold the state directory's
+ * lock. */
 static void child_main(uid_t uid, int fd)
 {
         struct passwd *pw;
@@ -159,12 +173,76 @@ static void child_main(uid_t uid, int fd)
         _exit(0);
 }
 
+static int lookup_start(struct lookup *l)
+{
+        int fds[2], r;
+
+        if (pipe2(fds, O_CLOEXEC) < 0)
+                return -errno;
+        l->child = fork();
+        if (l->child == 0)
+                child_main(l->uid, fds[1]);
+        r = l->child < 0 ? -errno : 0;
+        (void)sg_close(fds[1]);
+        if (r >= 0)
+                r = sd_event_add_io(l->users->event, &l->source, fds[0], EPOLLIN, on_answer, l);
+        if (r < 0) {
+                (void)sg_close(fds[0]);
+                return r;
+        }
+        (void)sd_event_source_set_io_fd_own(l->source, 1);
+        return 0;
+}
+
+static int lookup_get(struct sg_users *u, uid_t uid, struct lookup **ret)
+{
+        struct lookup *l;
+        int r;
+
+        sg_list_foreach (l, &u->lookups, link)
+                if (l->uid == uid) {
+                        *ret = l;
+                        return 0;
+                }
+        l = calloc(1, sizeof(*l));
+        if (!l)
+                return -ENOMEM;
+        l->users = u;
+        l->uid = uid;
+        sg_list_init(&l->waiters);
+        sg_list_append(&u->lookups, &l->link);
+        r = lookup_start(l);
+        if (r < 0) {
+                lookup_free(l);
+                return r;
+        }
+        *ret = l;
+        return 0;
+}
+
+static int lookup_in_child(struct sg_users *u, uid_t uid, sg_users_cb cb, void *userdata)
+{
+        struct waiter *w = calloc(1, sizeof(*w));
+        struct lookup *l;
+        int r;
+
+        if (!w)
+                return -ENOMEM;
+        r = lookup_get(u, uid, &l);
+        if (r < 0) {
+                free(w);
+                return r;
+        }
+        w->cb = cb;
+        w->userdata = userdata;
+        sg_list_append(&l->waiters, &w->link);
+        return 0;
+}
+
 int sg_users_lookup(struct sg_users *u, uid_t uid, sg_users_cb cb, void *userdata)
 {
-        char name[SG_USER_NAME_MAX];
         const char *known = cache_get(u, uid);
-        struct lookup *l;
-        int fds[2], r;
+        char name[SG_USER_NAME_MAX];
 
         if (known) {
                 cb(known, userdata);
@@ -175,30 +253,7 @@ int sg_users_lookup(struct sg_users *u, uid_t uid, sg_users_cb cb, void *userdat
                 cb(name, userdata);
                 return 0;
         }
-        l = calloc(1, sizeof(*l));
-        if (!l)
-                return -ENOMEM;
-        *l = (struct lookup){.users = u, .uid = uid, .cb = cb, .userdata = userdata};
-        if (pipe2(fds, O_CLOEXEC) < 0) {
-                free(l);
-                return -errno;
-        }
-        l->child = fork();
-        if (l->child == 0)
-                child_main(uid, fds[1]);
-        (void)sg_close(fds[1]);
-        r = l->child < 0 ? -errno
-                         : sd_event_add_io(u->event, &l->source, fds[0], EPOLLIN, on_answer, l);
-        if (r < 0) {
-                (void)sg_close(fds[0]);
-                if (l->child > 0)
-                        (void)waitpid(l->child, NULL, 0);
-                free(l);
-                return r;
-        }
-        (void)sd_event_source_set_io_fd_own(l->source, 1);
-        sg_list_append(&u->lookups, &l->link);
-        return 0;
+        return lookup_in_child(u, uid, cb, userdata);
 }
 
 /* Groups */
@@ -218,27 +273,42 @@ static bool in_list(const gid_t *gids, size_t n, gid_t gid)
         return false;
 }
 
+static int add_local_names(FILE *f, const gid_t *gids, size_t n, char **names, size_t max)
+{
+        struct group gr, *found;
+        char buf[65536];
+        size_t k = 0;
+
+        while (k < max && fgetgrent_r(f, &gr, buf, sizeof(buf), &found) == 0) {
+                if (!in_list(gids, n, found->gr_gid))
+                        continue;
+                names[k] = strdup(found->gr_name);
+                if (!names[k++])
+                        return -ENOMEM;
+        }
+        return 0;
+}
+
 int sg_users_group_names(const gid_t *gids, size_t n, char ***ret)
 {
         _cleanup_fclose_ FILE *f = fopen("/etc/group", "re");
-        char **names, buf[65536];
-        struct group gr, *found;
-        size_t k = 0;
+        char **names;
+        int r = 0;
 
         names = calloc(2 * n + 1, sizeof(*names));
         if (!names)
                 return -ENOMEM;
-        for (size_t i = 0; i < n; i++)
-                if (asprintf(&names[k], "%u", gids[i]) < 0)
-                        names[k] = NULL;
-                else
-                        k++;
-        while (f && k < 2 * n && fgetgrent_r(f, &gr, buf, sizeof(buf), &found) == 0)
-                if (in_list(gids, n, found->gr_gid)) {
-                        names[k] = strdup(found->gr_name);
-                        if (names[k])
-                                k++;
+        for (size_t i = 0; i < n && r >= 0; i++)
+                if (asprintf(&names[i], "%u", gids[i]) < 0) {
+                        names[i] = NULL;
+                        r = -ENOMEM;
                 }
+        if (f && r >= 0)
+                r = add_local_names(f, gids, n, names + n, n);
+        if (r < 0) {
+                sg_users_group_names_free(names);
+                return r;
+        }
         *ret = names;
         return 0;
 }
