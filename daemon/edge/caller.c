@@ -96,7 +96,7 @@ int sg_caller_from_socket(struct sg_caller *ret, int fd)
         size = sizeof(pidfd);
         if (getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &size) == 0)
                 c.pidfd = pidfd;
-        else if (open_by_pid(cred.pid, &pidfd) == 0)
+        else if (errno == ENOPROTOOPT && open_by_pid(cred.pid, &pidfd) == 0)
                 c.pidfd = pidfd;
         *ret = c;
         return 0;
