@@ -183,7 +183,7 @@ static const char *const wrong[][2] = {
         {"submit|--mem=|y", "--mem wants a size such as 512M or 4G, not ''"},
         {"submit|--mem", "--mem wants a size such as 512M or 4G"},
         {"submit|--cpu-quota|20|x",
-         "--cpu-quota wants a percentage of one CPU such as 20% or 150%, not '20'"},
+         "--cpu-quota wants a percentage of one CPU such as 20% or 150%, or infinity, not '20'"},
         {"submit|--cpu-weight|0|x", "--cpu-weight wants a weight from 1 to 10000, not '0'"},
         {"submit|--cpu-weight|10001|x", "--cpu-weight wants a weight from 1 to 10000, not '10001'"},
         {"submit|--cpus|8-2|x", "--cpus wants a number of CPUs such as 4 or 2-8, not '8-2'"},
