@@ -157,7 +157,7 @@ void sg_api_emit(struct sg_manager *m, const struct sg_job *j)
                 return;
         id[0] = 0;
         sg_list_foreach_safe (c, next, sg_bus_server_clients(m->server), link) {
-                if (!c->subscribed || !sg_caller_may_see(m, &c->caller, j->uid))
+                if (!c->subscribed || c->stuck || !sg_caller_may_see(m, &c->caller, j->uid))
                         continue;
                 if (!id[0]) {
                         sg_job_id_format(id, &j->key, m->node.name);

@@ -12,9 +12,10 @@
 #define CLIENTS_MAX 512U
 #define CLIENTS_PER_USER_MAX 128U
 #define AUTH_USEC (5ULL * 1000000)
-/* Messages waiting for a client that doesn't read, beyond what the socket holds (about 200 KiB).
- * Most are small and come in bursts, as the signals of an array. A page of job documents is half a
- * megabyte, though: with this many messages unread no more of those are made. */
+/* Messages waiting for a client that doesn't read, beyond what the socket holds: 8 MiB, which
+ * sd-bus asks for and root gets, else net.core.wmem_max. Most are small and come in bursts, as the
+ * 10,000 signals of an array, which a client that reads must survive. A page of job documents is
+ * half a megabyte, though: with this many messages unread no more of those are made. */
 #define QUEUED_WRITES_MAX 512U
 #define QUEUED_REPLIES_MAX 32U
 #define BACKLOG 512
@@ -57,10 +58,13 @@ static bool client_reads(struct sg_client *c)
 {
         uint64_t queued = 0;
 
+        if (c->stuck)
+                return false;
         if (sd_bus_get_n_queued_write(c->bus, &queued) < 0 || queued < QUEUED_WRITES_MAX)
                 return true;
         sg_log(LOG_NOTICE, "dropping a client of uid %u (pid %d) that doesn't read", c->caller.uid,
                (int)c->caller.pid);
+        c->stuck = true;
         (void)shutdown(sd_bus_get_fd(c->bus), SHUT_RDWR);
         return false;
 }

@@ -19,6 +19,7 @@ struct sg_client {
         sd_bus *bus;
         struct sg_caller caller;
         sd_event_source *auth_timer;
+        bool stuck;             /* has stopped reading and is about to be dropped */
         bool subscribed;        /* wants signals */
         bool runs;              /* the owner's: it has asked for a foreground job */
         unsigned pages;         /* the owner's: lists that are being made */
