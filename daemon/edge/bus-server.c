@@ -69,10 +69,12 @@ static bool client_reads(struct sg_client *c)
         return false;
 }
 
+/* Disconnected comes this way too, and must reach on_disconnected(). */
 static int on_message(sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
-        (void)m;
         (void)error;
+        if (sd_bus_message_is_signal(m, "org.freedesktop.DBus.Local", "Disconnected") > 0)
+                return 0;
         return client_reads(userdata) ? 0 : 1;
 }
 
