@@ -13,12 +13,12 @@
 #include "base/time-util.h"
 #include "core/cpus.h"
 #include "edge/log.h"
+#include "edge/shim-spawn.h"
 #include "manager.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
-#include <spawn.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -299,31 +299,15 @@ static int open_gate(struct sg_live *l, int *ret_theirs)
 
 /* Forking it */
 
-static int spawn(const char *program, const char *dir, int gate, pid_t *ret)
+static const char *unified_group(const struct sg_live *l)
 {
-        char *argv[] = {(char *)"schedgov-shim", (char *)dir, NULL}, *env[] = {NULL};
-        posix_spawn_file_actions_t files;
-        posix_spawnattr_t attr;
-        sigset_t none;
-        int r;
+        size_t n;
+        const struct sg_group_dir *dirs = sg_scope_dirs(l->scope, &n);
 
-        r = posix_spawn_file_actions_init(&files);
-        if (r != 0)
-                return -r;
-        (void)posix_spawnattr_init(&attr);
-        (void)sigemptyset(&none);
-        (void)posix_spawnattr_setsigmask(&attr, &none);
-        (void)posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
-        r = posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDWR, 0);
-        for (int fd = 1; r == 0 && fd <= 2; fd++)
-                r = posix_spawn_file_actions_adddup2(&files, 0, fd);
-        if (r == 0)
-                r = posix_spawn_file_actions_adddup2(&files, gate, SG_GATE_FD);
-        if (r == 0)
-                r = posix_spawn(ret, program, &files, &attr, argv, env);
-        (void)posix_spawn_file_actions_destroy(&files);
-        (void)posix_spawnattr_destroy(&attr);
-        return -r;
+        for (size_t i = 0; i < n; i++)
+                if (dirs[i].hier == SG_HIER_UNIFIED)
+                        return dirs[i].path;
+        return NULL;
 }
 
 static int fork_shim(struct sg_live *l)
@@ -340,7 +324,7 @@ static int fork_shim(struct sg_live *l)
         sg_attempt_name_format(name, &l->job.key);
         (void)snprintf(dir, sizeof(dir), "%s/jobs/%s", sg_store_dir(m->store), name);
         sg_manager_fault(l->manager, "before-fork");
-        r = spawn(m->shim_path, dir, theirs, &pid);
+        r = sg_shim_spawn(m->shim_path, dir, theirs, unified_group(l), &pid);
         if (r >= 0)
                 r = sg_live_watch_shim(l, pid);
         sg_manager_fault(l->manager, "after-fork");

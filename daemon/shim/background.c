@@ -29,7 +29,7 @@
 struct keeper {
         struct sg_attempt_dir dir;
         struct sg_spec spec;
-        bool wants_on_end;
+        bool in_keeper, wants_on_end;
         int signals;
         struct sg_joblog log;
         struct sg_child child;
@@ -83,7 +83,7 @@ static int set_up_job(struct keeper *k)
                 return r;
         if (!is_runnable(&k->spec))
                 return -EBADMSG;
-        r = sg_groups_join(&k->spec, "keeper", 0);
+        r = sg_groups_keep(&k->spec, k->in_keeper);
         if (r < 0)
                 return r;
         sg_attempt_dir_fault(&k->dir, "shim-groups");
@@ -220,9 +220,10 @@ static int keep(struct keeper *k)
         return write_record(k);
 }
 
-int sg_background(const char *attempt_dir)
+int sg_background(const char *attempt_dir, bool in_keeper)
 {
         struct keeper k = {
+                .in_keeper = in_keeper,
                 .signals = -1,
                 .log.fd = -1,
                 .child = SG_CHILD_NONE,

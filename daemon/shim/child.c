@@ -90,9 +90,9 @@ int sg_child_spawn(struct sg_child *ret, const struct sg_spec *spec)
         r = output_new(spec, &out_read, &out_write);
         if (r < 0)
                 return r;
-        c.pid = fork();
+        c.pid = sg_groups_fork(spec);
         if (c.pid < 0)
-                return -errno;
+                return c.pid;
         if (c.pid == 0) {
                 keeper = sg_close(keeper);
                 child_main(spec, child, out_write);
@@ -100,11 +100,6 @@ int sg_child_spawn(struct sg_child *ret, const struct sg_spec *spec)
         child = sg_close(child);
         c.channel = TAKE_FD(keeper);
         c.output = TAKE_FD(out_read);
-        r = sg_groups_join(spec, "job", c.pid);
-        if (r < 0) {
-                sg_child_discard(&c);
-                return r;
-        }
         *ret = c;
         return 0;
 }

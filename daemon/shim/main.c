@@ -84,8 +84,9 @@ int main(int argc, char **argv)
                 return SG_EXIT_OWN_FAILURE;
         if (argc >= 2 && strcmp(argv[1], "--foreground") == 0)
                 return run_foreground(argc, argv);
-        if (argc == 2 && argv[1][0] != '-')
-                return sg_background(argv[1]);
+        if ((argc == 2 || (argc == 3 && strcmp(argv[2], SG_SHIM_IN_KEEPER) == 0)) &&
+            argv[1][0] != '-')
+                return sg_background(argv[1], argc == 3);
         sg_process_complain("it is started by schedgovd and schedctl, not by hand", NULL, 0);
         return SG_EXIT_OWN_FAILURE;
 }

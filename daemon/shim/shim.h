@@ -12,7 +12,7 @@
 #include <sys/types.h>
 
 /* The two modes: return the exit status of the process. */
-int sg_background(const char *attempt_dir);
+int sg_background(const char *attempt_dir, bool in_keeper);
 
 struct sg_foreground_options {
         int gate, lock, record; /* −1 = none */

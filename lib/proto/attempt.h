@@ -23,6 +23,7 @@
 #include <sys/types.h>
 
 #define SG_GATE_FD 3
+#define SG_SHIM_IN_KEEPER "in-keeper" /* argument: it was born in its v2 group */
 #define SG_FATE_RUN "run"
 #define SG_FATE_VOID "void"
 

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "edge/shim-spawn.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/fork.h"
+#include "proto/attempt.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <spawn.h>
+#include <unistd.h>
+
+/* In the child, whose parent waits for the exec: what it inherits is closed on exec, but for these.
+ */
+_Noreturn static void child_main(const char *program, char *const *argv, int gate)
+{
+        static char *const none[] = {NULL};
+        int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+        for (int fd = 0; fd <= 2; fd++)
+                if (null < 0 || dup2(null, fd) < 0)
+                        _exit(127);
+        if (gate == SG_GATE_FD ? fcntl(gate, F_SETFD, 0) < 0 : dup2(gate, SG_GATE_FD) < 0)
+                _exit(127);
+        (void)execve(program, argv, none);
+        _exit(127);
+}
+
+static pid_t spawn_into(const char *program, char *const *argv, int gate, const char *scope)
+{
+        _cleanup_close_ int group = -1;
+        char path[PATH_MAX];
+        pid_t pid;
+        int r;
+
+        r = sg_path_join(path, sizeof(path), scope, "keeper");
+        if (r < 0)
+                return r;
+        group = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (group < 0)
+                return -errno;
+        pid = sg_fork_into(group, true);
+        if (pid == 0)
+                child_main(program, argv, gate);
+        return pid;
+}
+
+static int spawn_plainly(const char *program, char *const *argv, int gate, pid_t *ret)
+{
+        static char *const none[] = {NULL};
+        posix_spawn_file_actions_t files;
+        int r;
+
+        r = posix_spawn_file_actions_init(&files);
+        if (r != 0)
+                return -r;
+        r = posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDWR, 0);
+        for (int fd = 1; r == 0 && fd <= 2; fd++)
+                r = posix_spawn_file_actions_adddup2(&files, 0, fd);
+        if (r == 0)
+                r = posix_spawn_file_actions_adddup2(&files, gate, SG_GATE_FD);
+        if (r == 0)
+                r = posix_spawn(ret, program, &files, NULL, argv, none);
+        (void)posix_spawn_file_actions_destroy(&files);
+        return -r;
+}
+
+/* Signals need no care: the shim blocks them all, and gives its job the defaults. */
+int sg_shim_spawn(const char *program, const char *attempt_dir, int gate, const char *scope,
+                  pid_t *ret)
+{
+        char *argv[] = {(char *)"schedgov-shim", (char *)attempt_dir, (char *)SG_SHIM_IN_KEEPER,
+                        NULL};
+        pid_t pid;
+
+        if (scope) {
+                pid = spawn_into(program, argv, gate, scope);
+                if (pid > 0) {
+                        *ret = pid;
+                        return 0;
+                }
+        }
+        argv[2] = NULL; /* an old kernel, or no v2 tree: it moves itself */
+        return spawn_plainly(program, argv, gate, ret);
+}
