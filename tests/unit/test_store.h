@@ -215,3 +215,21 @@ __attribute__((unused)) static void kill_writer(struct sg_store *s)
 {
         assert_int_equal(kill(sg_store_pid(s), SIGKILL), 0);
 }
+
+static inline void expect_mode(const char *name, mode_t mode)
+{
+        char path[PATH_MAX];
+        struct stat st;
+
+        assert_int_equal(sg_path_join(path, sizeof(path), state_dir, name), 0);
+        assert_int_equal(stat(path, &st), 0);
+        assert_int_equal(st.st_mode & 07777, mode);
+}
+
+static inline void make_starting(struct sg_job *job, uint64_t n, uint64_t attempt)
+{
+        make_job(job, n);
+        job->state = SG_JOB_STARTING;
+        job->key.attempt = attempt;
+        (void)snprintf(job->boot_id, sizeof(job->boot_id), "boot");
+}
