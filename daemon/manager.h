@@ -38,6 +38,8 @@ struct sg_manager {
         struct sg_settings *settings;
         char *config_root, *config_text;
         struct sg_queue *queue;
+        struct sg_node_snapshot explained; /* what reasons are given from, */
+        uint64_t explained_iteration;      /* … within this one of the event loop */
         struct sg_users *users;
         struct sg_bus_server *server;
         struct sg_list jobs, active;

@@ -186,10 +186,28 @@ void sg_pending_describe(const struct sg_pending_info *info, char *buf, size_t s
         }
 }
 
+/* One for all rows of a list: a snapshot looks at every job. */
+static int snapshot_to_explain(struct sg_manager *m, const struct sg_node_snapshot **ret)
+{
+        uint64_t iteration;
+        int r = sd_event_get_iteration(m->event, &iteration);
+
+        if (r < 0)
+                return r;
+        if (m->explained.memory_total == 0 || m->explained_iteration != iteration) {
+                r = sg_manager_snapshot(m, &m->explained);
+                if (r < 0)
+                        return r;
+                m->explained_iteration = iteration;
+        }
+        *ret = &m->explained;
+        return 0;
+}
+
 void sg_live_why_pending(struct sg_live *l, char *buf, size_t size)
 {
         struct sg_pending_info info;
-        struct sg_node_snapshot node;
+        const struct sg_node_snapshot *node;
         char when[SG_FORMAT_MAX];
 
         buf[0] = 0;
@@ -201,8 +219,8 @@ void sg_live_why_pending(struct sg_live *l, char *buf, size_t size)
                                l->n_after > 1 ? " and others" : "");
         } else if (!l->entry.lane && l->job.begin_usec > 0) {
                 (void)snprintf(buf, size, "begins at %s", sg_format_local(when, l->job.begin_usec));
-        } else if (sg_manager_snapshot(l->manager, &node) >= 0) {
-                sg_queue_explain(l->manager->queue, &l->entry, &node, &info);
+        } else if (snapshot_to_explain(l->manager, &node) >= 0) {
+                sg_queue_explain(l->manager->queue, &l->entry, node, &info);
                 sg_pending_describe(&info, buf, size);
         }
 }

@@ -33,6 +33,7 @@ struct sg_lane {
         struct sg_queue_user *user;
         struct sg_queue_class *class;
         uint64_t running, n_waiting;
+        bool numbered; /* so that a list of all jobs doesn't walk the lane for each */
 };
 
 struct sg_queue {

@@ -211,13 +211,31 @@ static void explain(const struct sg_queue *q, const struct sg_lane *lane,
         }
 }
 
+static void number(struct sg_lane *lane)
+{
+        struct sg_queue_entry *it;
+        uint64_t place = 0;
+
+        sg_list_foreach (it, &lane->waiting, link)
+                it->place = place++;
+        lane->numbered = true;
+}
+
+static uint64_t count_ahead(const struct sg_queue_entry *e)
+{
+        if (!e->lane->numbered)
+                number(e->lane);
+        return e->place - sg_lane_head(e->lane)->place;
+}
+
+/* For one that isn't in the lane. */
 static uint64_t count_before(const struct sg_lane *lane, const struct sg_queue_entry *e)
 {
         struct sg_queue_entry *it;
         uint64_t n = 0;
 
         sg_list_foreach (it, &lane->waiting, link) {
-                if (it == e || !sg_queue_entry_before(lane->class->caps.order, it, e))
+                if (!sg_queue_entry_before(lane->class->caps.order, it, e))
                         break;
                 n++;
         }
@@ -228,7 +246,7 @@ void sg_queue_explain(const struct sg_queue *q, const struct sg_queue_entry *e,
                       const struct sg_node_snapshot *node, struct sg_pending_info *ret)
 {
         if (e->lane && !e->running)
-                explain(q, e->lane, e, count_before(e->lane, e), node, ret);
+                explain(q, e->lane, e, count_ahead(e), node, ret);
         else
                 *ret = (struct sg_pending_info){.why = SG_PENDING_NONE};
 }

@@ -150,7 +150,21 @@ static void lane_insert(struct sg_lane *lane, struct sg_queue_entry *e)
                sg_queue_entry_before(lane->class->caps.order, e,
                                      sg_list_entry(after, struct sg_queue_entry, link)))
                 after = after->prev;
+        if (after->next != &lane->waiting)
+                lane->numbered = false;
+        else if (after != &lane->waiting)
+                e->place = sg_list_entry(after, struct sg_queue_entry, link)->place + 1;
         sg_list_insert_before(after->next, &e->link);
+}
+
+/* The others keep their distance to the head if it was at an end. */
+static void lane_take(struct sg_queue_entry *e)
+{
+        struct sg_lane *lane = e->lane;
+
+        if (e->link.prev != &lane->waiting && e->link.next != &lane->waiting)
+                lane->numbered = false;
+        sg_list_remove(&e->link);
 }
 
 void sg_queue_account_running(struct sg_queue *q, struct sg_queue_entry *e)
@@ -197,7 +211,7 @@ void sg_queue_remove(struct sg_queue *q, struct sg_queue_entry *e)
                 q->n_running--;
                 q->declared -= sg_queue_declared(e);
         } else {
-                sg_list_remove(&e->link);
+                lane_take(e);
                 lane->n_waiting--;
                 q->n_waiting--;
         }
@@ -208,7 +222,7 @@ void sg_queue_remove(struct sg_queue *q, struct sg_queue_entry *e)
 
 static void reorder(struct sg_queue_entry *e)
 {
-        sg_list_remove(&e->link);
+        lane_take(e);
         lane_insert(e->lane, e);
 }
 
@@ -241,8 +255,11 @@ static void class_reorder(struct sg_queue *q, const struct sg_queue_class *c)
                 old = lane->waiting;
                 old.next->prev = old.prev->next = &old;
                 sg_list_init(&lane->waiting);
-                sg_list_foreach_safe (e, next, &old, link)
-                        reorder(e);
+                lane->numbered = false;
+                sg_list_foreach_safe (e, next, &old, link) {
+                        sg_list_remove(&e->link);
+                        lane_insert(lane, e);
+                }
         }
 }
 

@@ -27,6 +27,7 @@ struct sg_lane;
 struct sg_queue_entry {
         struct sg_list link; /* in its lane while it waits */
         struct sg_lane *lane;
+        uint64_t place; /* counts up along its lane, where lane->numbered */
         uint64_t n;
         int64_t priority;
         uint64_t memory; /* declared maximum, SG_UNLIMITED = undeclared */
