@@ -397,7 +397,7 @@ static void unbegin(struct sg_live *l, int error)
         sg_log(LOG_ERR, "job %" PRIu64 ": cannot store its start: %s; trying again", l->job.key.n,
                strerror(-error));
         sg_queue_remove(m->queue, &l->entry);
-        sg_live_drop_scope(l);
+        (void)sg_live_drop_scope(l);
         l->job.state = SG_JOB_QUEUED;
         l->job.begin_usec = sg_now_realtime_usec() + SG_USEC_PER_SEC;
         (void)sg_job_set_reason(&l->job, "cannot store its start: %s", strerror(-error));

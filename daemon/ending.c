@@ -31,17 +31,19 @@ static int on_release_timer(sd_event_source *source, uint64_t usec, void *userda
         return 0;
 }
 
-void sg_live_drop_scope(struct sg_live *l)
+int sg_live_drop_scope(struct sg_live *l)
 {
         struct sg_manager *m = l->manager;
 
         if (!l->scope)
-                return;
+                return 0;
+        if (sg_scope_remove(l->scope) == -EBUSY)
+                return -EBUSY;
         for (unsigned cpu = 0; l->job.limits.pin && cpu < SG_CPUS_MAX; cpu++)
                 m->pinned[cpu] -= sg_cpuset_has(&l->pinned, cpu);
         sg_list_remove(&l->active_link);
-        (void)sg_scope_remove(l->scope);
         l->scope = sg_scope_free(l->scope);
+        return 0;
 }
 
 static void rearm(struct sg_live *l, uint64_t delay_usec, sd_event_time_handler_t handler)
@@ -62,12 +64,11 @@ void sg_live_release(struct sg_live *l)
                 return; /* comes again when it has exited */
         l->gate_source = sd_event_source_disable_unref(l->gate_source);
         l->gate = sg_close(l->gate);
-        if (l->scope && sg_scope_remove(l->scope) == -EBUSY) {
+        if (sg_live_drop_scope(l) == -EBUSY) {
                 (void)sg_scope_signal(l->scope, SIGKILL);
                 rearm(l, RETRY_USEC / 10, on_release_timer);
                 return;
         }
-        sg_live_drop_scope(l);
         free(l->record);
         l->record = NULL;
         if (l->requeueing) {

@@ -108,7 +108,8 @@ void sg_live_end(struct sg_live *l);
 /* Frees a job whose end is durable once nothing of it is left; else is called again when that
  * changes. */
 void sg_live_release(struct sg_live *l);
-void sg_live_drop_scope(struct sg_live *l);
+/* Removes its groups: 0, or -EBUSY while something lives in them. */
+int sg_live_drop_scope(struct sg_live *l);
 
 /* stop.c: ending a live attempt */
 

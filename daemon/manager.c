@@ -336,6 +336,7 @@ struct sg_manager *sg_manager_free(struct sg_manager *m)
         sg_node_deinit(&m->node);
         sd_event_source_disable_unref(m->schedule_source);
         sd_event_source_disable_unref(m->retry_timer);
+        sd_event_source_disable_unref(m->sweep_timer);
         sd_event_unref(m->event);
         free(m->config_root);
         free(m->config_text);

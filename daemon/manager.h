@@ -50,7 +50,8 @@ struct sg_manager {
         uint32_t pinned[SG_CPUS_MAX]; /* jobs pinned to each CPU */
         gid_t admin_gid;              /* group schedgov, or (gid_t)−1 */
         char *shim_path;
-        sd_event_source *schedule_source, *retry_timer;
+        sd_event_source *schedule_source, *retry_timer, *sweep_timer;
+        unsigned sweeps;
         uint64_t started_usec; /* monotonic */
 };
 

@@ -11,6 +11,9 @@
 #include <string.h>
 #include <syslog.h>
 
+#define SWEEP_USEC (100ULL * 1000)
+#define SWEEPS_MAX 100
+
 static void recover_attempt(struct sg_live *l)
 {
         struct sg_manager *m = l->manager;
@@ -63,14 +66,45 @@ static void on_loaded(int result, const struct sg_job *job, void *userdata)
         }
         l->stored = true;
         l->class = sg_settings_class(load->manager->settings, l->job.class);
-        if (!l->class) { /* its policy file is gone: it keeps its own limits, in the default class
-                          */
+        if (!l->class) /* its policy file is gone: it keeps its name, its limits and its groups */
                 l->class = &load->manager->settings->classes[0];
-                strcpy(l->job.class, l->class->name);
-        }
         l->entry.n = l->job.key.n;
         l->entry.priority = l->job.priority;
         l->entry.memory = l->job.limits.memory_max;
+}
+
+static bool is_owned(const char *attempt, void *userdata)
+{
+        struct sg_manager *m = userdata;
+        struct sg_job_key key;
+        const struct sg_live *l;
+
+        if (sg_attempt_name_parse(attempt, &key) < 0)
+                return false;
+        l = sg_manager_find(m, key.n);
+        return l && l->scope && l->job.key.attempt == key.attempt;
+}
+
+/* Keepers of jobs that have ended may outlive our restart by a moment; what stays longer is
+ * somebody's, and left alone. */
+static int on_sweep(sd_event_source *source, uint64_t usec, void *userdata)
+{
+        struct sg_manager *m = userdata;
+        int n = sg_backend_sweep(m->backend, is_owned, m);
+
+        (void)usec;
+        if (n == 0 || m->sweeps++ == SWEEPS_MAX) {
+                if (n > 0)
+                        sg_log(LOG_WARNING,
+                               "%d groups of ours hold processes of no job that is known; they are "
+                               "left alone",
+                               n);
+                m->sweep_timer = sd_event_source_disable_unref(m->sweep_timer);
+                return 0;
+        }
+        (void)sd_event_source_set_time_relative(source, SWEEP_USEC);
+        (void)sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+        return 0;
 }
 
 int sg_manager_recover(struct sg_manager *m)
@@ -96,5 +130,6 @@ int sg_manager_recover(struct sg_manager *m)
                                 (void)sg_live_set_dependencies(l, l->job.after);
                         sg_live_settle_dependencies(l);
                 }
-        return 0;
+        return sd_event_add_time_relative(m->event, &m->sweep_timer, CLOCK_MONOTONIC, 0, 0,
+                                          on_sweep, m);
 }

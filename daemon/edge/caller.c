@@ -159,7 +159,7 @@ int sg_caller_rlimits(const struct sg_caller *c, struct rlimit ret[RLIM_NLIMITS]
         r = sg_read_file(AT_FDCWD, path, 16384, &text, NULL);
         if (r < 0)
                 return r == -ENOENT ? -ESRCH : r;
-        if (!sg_caller_is_process(c, c->pidfd))
+        if (c->pidfd < 0 || pidfd_pid(c->pidfd) != c->pid)
                 return -ESRCH;
         (void)strtok_r(text, "\n", &rest);
         for (int i = 0; i < RLIM_NLIMITS; i++) {

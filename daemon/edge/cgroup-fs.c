@@ -351,5 +351,5 @@ const struct sg_backend_ops sg_cgroupfs_ops = {
         .scope_signal = sg_fs_scope_signal,
         .scope_populated = sg_fs_scope_populated,
         .scope_counters = fs_scope_counters,
-        .leftovers = sg_fs_leftovers,
+        .sweep = sg_fs_sweep,
 };

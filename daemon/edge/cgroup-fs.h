@@ -19,7 +19,7 @@ int sg_fs_fill_cpuset(const char *parent, const char *group);
 
 /* cgroup-leftover.c */
 int sg_fs_collect(struct sg_backend *b); /* removes empty scopes, classes and bases of ours */
-int sg_fs_leftovers(struct sg_backend *b, sg_leftover_cb cb, void *userdata);
+int sg_fs_sweep(struct sg_backend *b, sg_owned_cb owned, void *userdata);
 
 /* cgroup-scope.c: the scope's group in a hierarchy, NULL if it has none */
 const char *sg_scope_dir(const struct sg_scope *s, enum sg_hier h);

@@ -97,7 +97,7 @@ struct sg_backend_ops {
         int (*scope_signal)(struct sg_scope *s, int sig);
         int (*scope_populated)(const struct sg_scope *s);
         void (*scope_counters)(struct sg_scope *s, struct sg_counters *ret);
-        int (*leftovers)(struct sg_backend *b, sg_leftover_cb cb, void *userdata);
+        int (*sweep)(struct sg_backend *b, sg_owned_cb owned, void *userdata);
 };
 extern const struct sg_backend_ops sg_cgroupfs_ops, sg_observe_ops;
 

@@ -93,6 +93,24 @@ static void leftover_remove(const struct sg_backend *b, const struct sg_leftover
                         (void)sg_group_remove_tree(path);
 }
 
+int sg_fs_sweep(struct sg_backend *b, sg_owned_cb owned, void *userdata)
+{
+        size_t kept = 0;
+
+        for (size_t i = 0; i < b->n_leftovers; i++) {
+                struct sg_leftover *l = &b->leftovers[i];
+
+                if (owned && owned(l->attempt, userdata))
+                        continue;
+                if (leftover_populated(b, l))
+                        b->leftovers[kept++] = *l;
+                else
+                        leftover_remove(b, l);
+        }
+        b->n_leftovers = kept;
+        return (int)kept;
+}
+
 struct sweep {
         const struct sg_backend *b;
         enum sg_hier h;
@@ -121,21 +139,12 @@ int sg_fs_collect(struct sg_backend *b)
                 if (r == -ENOMEM)
                         return r;
         }
-        for (size_t i = 0; i < b->n_leftovers; i++)
-                if (!leftover_populated(b, &b->leftovers[i]))
-                        leftover_remove(b, &b->leftovers[i]);
+        (void)sg_fs_sweep(b, NULL, NULL);
         for (enum sg_hier h = 0; h < SG_HIER_MAX; h++)
                 if (b->hier[h].base) {
                         (void)sg_group_foreach_child(b->hier[h].base, remove_class,
                                                      &(struct sweep){b, h});
                         (void)sg_group_rmdir(b->hier[h].base);
                 }
-        return 0;
-}
-
-int sg_fs_leftovers(struct sg_backend *b, sg_leftover_cb cb, void *userdata)
-{
-        for (size_t i = 0; i < b->n_leftovers; i++)
-                cb(b->leftovers[i].attempt, leftover_populated(b, &b->leftovers[i]), userdata);
         return 0;
 }

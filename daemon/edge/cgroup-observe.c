@@ -349,6 +349,8 @@ static struct sg_process identify(pid_t pid)
 
 void sg_scope_set_main(struct sg_scope *s, pid_t shim, pid_t main)
 {
+        if (s->n_dirs > 0) /* its groups tell who belongs to it */
+                return;
         s->shim = identify(shim);
         s->main = identify(main);
 }
@@ -452,10 +454,10 @@ static int observe_remove(struct sg_scope *s)
         return r > 0 ? -EBUSY : r;
 }
 
-static int observe_leftovers(struct sg_backend *b, sg_leftover_cb cb, void *userdata)
+static int observe_sweep(struct sg_backend *b, sg_owned_cb owned, void *userdata)
 {
         (void)b;
-        (void)cb;
+        (void)owned;
         (void)userdata;
         return 0;
 }
@@ -475,5 +477,5 @@ const struct sg_backend_ops sg_observe_ops = {
         .scope_signal = observe_signal,
         .scope_populated = observe_populated,
         .scope_counters = observe_counters,
-        .leftovers = observe_leftovers,
+        .sweep = observe_sweep,
 };

@@ -63,8 +63,11 @@ static void switch_controllers(const char *group, uint32_t controllers, char sig
 
 uint32_t sg_v2_enable(const char *group, uint32_t controllers)
 {
-        uint32_t have = read_controllers(group, "cgroup.subtree_control");
+        uint32_t have;
 
+        if (controllers == 0) /* a bare tree, for every job */
+                return 0;
+        have = read_controllers(group, "cgroup.subtree_control");
         if (controllers & ~have) {
                 switch_controllers(group, controllers & ~have, '+');
                 have = read_controllers(group, "cgroup.subtree_control");

@@ -249,7 +249,7 @@ void sg_scope_counters(struct sg_scope *s, struct sg_counters *ret)
         s->backend->ops->scope_counters(s, ret);
 }
 
-int sg_backend_leftovers(struct sg_backend *b, sg_leftover_cb cb, void *userdata)
+int sg_backend_sweep(struct sg_backend *b, sg_owned_cb owned, void *userdata)
 {
-        return b->ops->leftovers(b, cb, userdata);
+        return b->ops->sweep(b, owned, userdata);
 }

@@ -111,7 +111,9 @@ int sg_scope_populated(const struct sg_scope *s); /* 1 while `job` holds a proce
                                                      count), 0, -errno */
 void sg_scope_counters(struct sg_scope *s, struct sg_counters *ret);
 
-/* Walks scopes of this instance found at start: for each attempt name, whether its groups hold
- * processes now. Those that held none at start have been removed and are told as not populated. */
-typedef void (*sg_leftover_cb)(const char *attempt, bool populated, void *userdata);
-int sg_backend_leftovers(struct sg_backend *b, sg_leftover_cb cb, void *userdata);
+/*
+ * Scopes of this instance that still held processes at start: one that `owned` knows is its job's
+ * from now on; any other is removed once it is empty. Returns how many of those are not yet.
+ */
+typedef bool (*sg_owned_cb)(const char *attempt, void *userdata);
+int sg_backend_sweep(struct sg_backend *b, sg_owned_cb owned, void *userdata);

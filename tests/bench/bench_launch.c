@@ -167,53 +167,6 @@ static int start_mode(size_t rounds, const char *fifo, char **argv)
         return 0;
 }
 
-static int stamp_mode(const char *fifo)
-{
-        uint64_t now = sg_now_monotonic_usec();
-        int fd = open(fifo, O_WRONLY);
-
-        return fd < 0 || write(fd, &now, sizeof(now)) != sizeof(now);
-}
-
-/* The inode of the group that this process is in, in the unified tree or, without one, in v1's
- * pids. */
-static uint64_t group_inode(void)
-{
-        static const char *const trees[] = {"/sys/fs/cgroup/unified", "/sys/fs/cgroup"};
-        char line[4096], path[8192];
-        FILE *f = fopen("/proc/self/cgroup", "re");
-        uint64_t inode = 0;
-        struct stat st;
-
-        while (f && fgets(line, sizeof(line), f)) {
-                if (strncmp(line, "0::", 3) != 0)
-                        continue;
-                line[strcspn(line, "\n")] = 0;
-                for (size_t i = 0; i < 2 && inode == 0; i++) {
-                        (void)snprintf(path, sizeof(path), "%s%s", trees[i], line + 3);
-                        if (stat(path, &st) == 0)
-                                inode = st.st_ino;
-                }
-        }
-        if (f)
-                (void)fclose(f);
-        return inode;
-}
-
-static int ledger_mode(const char *file)
-{
-        char line[128];
-        int fd = open(file, O_WRONLY | O_APPEND | O_CREAT, 0666), n;
-
-        n = snprintf(line, sizeof(line), "%s %" PRIu64 "\n", getenv("SCHEDGOV_JOB_ID") ?: "?",
-                     group_inode());
-        return fd < 0 || write(fd, line, (size_t)n) != n;
-}
-
-/* --- load
- * -------------------------------------------------------------------------------------------------
- */
-
 static int submit_one(sd_bus *bus, const char *argv, size_t argv_size, const char *env,
                       size_t env_size)
 {
@@ -282,10 +235,6 @@ int main(int argc, char **argv)
                 return spawn_mode(strtoul(argv[2], NULL, 10), argv + 3);
         if (argc >= 5 && strcmp(argv[1], "start") == 0)
                 return start_mode(strtoul(argv[2], NULL, 10), argv[3], argv + 4);
-        if (argc == 3 && strcmp(argv[1], "stamp") == 0)
-                return stamp_mode(argv[2]);
-        if (argc == 3 && strcmp(argv[1], "ledger") == 0)
-                return ledger_mode(argv[2]);
         if (argc >= 6 && strcmp(argv[1], "load") == 0)
                 return load_mode(argv[2], strtoul(argv[3], NULL, 10), strtoul(argv[4], NULL, 10),
                                  argv + 5);

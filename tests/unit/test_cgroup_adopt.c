@@ -55,19 +55,11 @@ static void test_adopt(void **state)
         WAIT_FOR(sg_scope_remove(s) == 0);
 }
 
-struct found {
-        unsigned populated, empty;
-};
-
-static void note_leftover(const char *attempt, bool populated, void *userdata)
+/* Only the populated one is left to ask about. */
+static bool is_owned(const char *attempt, void *userdata)
 {
-        struct found *x = userdata;
-
-        assert_true(strcmp(attempt, "1-host-a-1") == 0 || strcmp(attempt, "2-host-a-1") == 0);
-        if (populated)
-                x->populated++;
-        else
-                x->empty++;
+        assert_string_equal(attempt, "1-host-a-1");
+        return *(bool *)userdata;
 }
 
 static void test_leftovers(void **state)
@@ -75,7 +67,7 @@ static void test_leftovers(void **state)
         struct fixture *f = *state;
         struct sg_limits l = limits();
         struct sg_scope_request req = request(&l, 0);
-        struct found found = {};
+        bool owned = false;
         char *empty, foreign[PATH_MAX], neighbour[PATH_MAX];
         struct sg_scope *s;
         pid_t pid;
@@ -100,14 +92,38 @@ static void test_leftovers(void **state)
         assert_int_equal(access(empty, F_OK), -1);
         assert_int_equal(access(foreign, F_OK), 0);
         assert_int_equal(access(neighbour, F_OK), 0);
-        assert_int_equal(sg_backend_leftovers(f->backend, note_leftover, &found), 0);
-        assert_int_equal(found.populated, 1);
+        assert_int_equal(sg_backend_sweep(f->backend, is_owned, &owned), 1);
+        owned = true;
+        assert_int_equal(sg_backend_sweep(f->backend, is_owned, &owned), 0);
         assert_int_equal(rmdir(foreign), 0);
         assert_int_equal(rmdir(neighbour), 0);
         free(empty);
         assert_int_equal(sg_scope_adopt(&s, f->backend, &req), 0);
         f->scopes[f->n_scopes++] = s;
         assert_int_equal(sg_scope_holds(s, pid, false), 1);
+}
+
+/* A keeper that outlives its job's end and our restart by a moment. */
+static void test_sweep(void **state)
+{
+        struct fixture *f = *state;
+        struct sg_limits l = limits();
+        bool owned = false;
+        struct sg_scope *s = scope(f, &l, 0);
+        char *dir = strdup(s->dirs[0].path);
+        pid_t pid = spawn(f, s, false, idle, NULL);
+
+        f->scopes[0] = sg_scope_free(s);
+        f->n_scopes = 0;
+        f->backend = sg_backend_free(f->backend);
+        fixture_backend(f, "cgroupfs");
+        assert_int_equal(sg_backend_sweep(f->backend, is_owned, &owned), 1);
+        assert_int_equal(access(dir, F_OK), 0);
+        assert_int_equal(kill(pid, SIGKILL), 0);
+        (void)reap(f, pid);
+        WAIT_FOR(sg_backend_sweep(f->backend, is_owned, &owned) == 0);
+        assert_int_equal(access(dir, F_OK), -1);
+        free(dir);
 }
 
 static void test_nothing_is_left(void **state)
@@ -138,6 +154,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 TEST(test_adopt),
                 TEST(test_leftovers),
+                TEST(test_sweep),
                 TEST(test_nothing_is_left),
         };
 
