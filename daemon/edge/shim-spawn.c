@@ -10,39 +10,41 @@
 #include <spawn.h>
 #include <unistd.h>
 
-/* In the child, whose parent waits for the exec: what it inherits is closed on exec, but for these.
- */
-_Noreturn static void child_main(const char *program, char *const *argv, int gate)
+struct shim {
+        const char *program;
+        char *const *argv;
+        int gate;
+};
+
+/* With the daemon's memory: nothing is changed but descriptors. What it inherits is closed on exec,
+ * but for these. */
+static void become_shim(void *userdata)
 {
         static char *const none[] = {NULL};
+        const struct shim *s = userdata;
         int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
         for (int fd = 0; fd <= 2; fd++)
                 if (null < 0 || dup2(null, fd) < 0)
                         _exit(127);
-        if (gate == SG_GATE_FD ? fcntl(gate, F_SETFD, 0) < 0 : dup2(gate, SG_GATE_FD) < 0)
+        if (s->gate == SG_GATE_FD ? fcntl(s->gate, F_SETFD, 0) < 0 : dup2(s->gate, SG_GATE_FD) < 0)
                 _exit(127);
-        (void)execve(program, argv, none);
+        (void)execve(s->program, s->argv, none);
         _exit(127);
 }
 
 static pid_t spawn_into(const char *program, char *const *argv, int gate, const char *scope)
 {
+        struct shim shim = {program, argv, gate};
         _cleanup_close_ int group = -1;
         char path[PATH_MAX];
-        pid_t pid;
         int r;
 
         r = sg_path_join(path, sizeof(path), scope, "keeper");
         if (r < 0)
                 return r;
         group = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-        if (group < 0)
-                return -errno;
-        pid = sg_fork_into(group, true);
-        if (pid == 0)
-                child_main(program, argv, gate);
-        return pid;
+        return group < 0 ? -errno : sg_spawn_into(group, become_shim, &shim);
 }
 
 static int spawn_plainly(const char *program, char *const *argv, int gate, pid_t *ret)

@@ -69,7 +69,7 @@ static pid_t fork_child(const struct sg_spec *s, bool *ret_placed)
         if (dir && sg_path_join(path, sizeof(path), dir->path, "job") == 0)
                 group = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
         if (group >= 0)
-                pid = sg_fork_into(group, false);
+                pid = sg_fork_into(group);
         if (pid >= 0) {
                 *ret_placed = true;
                 return pid;

@@ -11,16 +11,23 @@
 #define CLONE_INTO_CGROUP 0x200000000ULL
 #endif
 
+/* The sanitizers keep books on the stacks that they know. */
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define SHARED_MEMORY 1
+#else
+#define SHARED_MEMORY 0
+#endif
+
 /* The kernel's struct clone_args of Linux 5.7; not every C library's headers come with it. */
 struct clone3_args {
         uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls, set_tid,
                 set_tid_size, cgroup;
 };
 
-pid_t sg_fork_into(int group, bool wait)
+static pid_t fork_into(int group, uint64_t flags)
 {
         const struct clone3_args args = {
-                .flags = CLONE_INTO_CGROUP | (wait ? CLONE_VFORK : 0),
+                .flags = CLONE_INTO_CGROUP | flags,
                 .exit_signal = SIGCHLD,
                 .cgroup = (uint64_t)group,
         };
@@ -28,3 +35,50 @@ pid_t sg_fork_into(int group, bool wait)
 
         return pid < 0 ? -errno : (pid_t)pid;
 }
+
+pid_t sg_fork_into(int group)
+{
+        return fork_into(group, 0);
+}
+
+#if SHARED_MEMORY
+/* No C library has clone3(2) with a stack, and syscall(2) can't return on another one. */
+pid_t sg_spawn_into(int group, void (*child)(void *arg), void *arg)
+{
+        static _Alignas(16) char stack[64 * 1024];
+        const struct clone3_args args = {
+                .flags = CLONE_INTO_CGROUP | CLONE_VM | CLONE_VFORK,
+                .exit_signal = SIGCHLD,
+                .stack = (uint64_t)(uintptr_t)stack,
+                .stack_size = sizeof(stack),
+                .cgroup = (uint64_t)group,
+        };
+        register void (*run)(void *) __asm__("r12") = child;
+        register void *with __asm__("r13") = arg;
+        long pid;
+
+        __asm__ volatile("syscall\n\t"
+                         "testq %%rax, %%rax\n\t"
+                         "jnz 1f\n\t"
+                         "xorl %%ebp, %%ebp\n\t"
+                         "movq %%r13, %%rdi\n\t"
+                         "callq *%%r12\n\t"
+                         "hlt\n"
+                         "1:"
+                         : "=a"(pid)
+                         : "0"((long)SYS_clone3), "D"(&args), "S"(sizeof(args)), "r"(run), "r"(with)
+                         : "rcx", "r11", "memory");
+        return (pid_t)pid;
+}
+#else
+pid_t sg_spawn_into(int group, void (*child)(void *arg), void *arg)
+{
+        pid_t pid = fork_into(group, CLONE_VFORK);
+
+        if (pid == 0) {
+                child(arg);
+                _exit(127);
+        }
+        return pid;
+}
+#endif

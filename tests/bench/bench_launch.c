@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The measuring parts of bench-launch, in C so that the instrument costs less than what it
- * measures:
+ * measures. Commands take turns, round by round; "++" is between them.
  *
- *   bench_launch spawn ROUNDS LABEL CMD… [++ LABEL CMD…]…   process start to exit, interleaved
- * round by round bench_launch start ROUNDS FIFO LABEL CMD… [++ …]…       process start to the
- * `stamp` that the job writes bench_launch stamp FIFO                                 (the job)
- * writes the time to FIFO bench_launch ledger FILE                                (the job) appends
- * "ID INODE-OF-ITS-GROUP" bench_launch load SOCKET CLIENTS JOBS CMD…              submits from
- * CLIENTS connections, one at a time each
+ *   bench_launch spawn ROUNDS LABEL CMD… [== SETTLE…] [++ …]
+ *       process start to exit; then, not measured, SETTLE with what CMD printed
+ *   bench_launch start ROUNDS FIFO LABEL CMD… [== SETTLE…] [++ …]
+ *       process start to what the job writes to FIFO (workloads/probe.c)
+ *   bench_launch load SOCKET CLIENTS JOBS CMD…
+ *       submits from CLIENTS connections, one job at a time each
  *
  * Results are lines "LABEL p50_us p99_us".
  */
