@@ -290,6 +290,26 @@ static int reply_dry_run(struct sg_submission *s)
         return r < 0 ? r : sd_bus_reply_method_return(s->call, "s", doc);
 }
 
+/* For --no-wait: whether it would start now, in its class and with its limits. */
+static int check_room(struct sg_submission *s, sd_bus_error *error)
+{
+        struct sg_manager *m = s->manager;
+        struct sg_node_snapshot node;
+        struct sg_pending_info info;
+        char why[256];
+        int r;
+
+        r = sg_manager_snapshot(m, &node);
+        if (r < 0)
+                return r;
+        sg_queue_would_start(m->queue, &s->job, &node, &info);
+        sg_pending_describe(&info, why, sizeof(why));
+        if (info.why == SG_PENDING_NONE)
+                return 0;
+        (void)sd_bus_error_setf(error, SG_ERROR_BUSY, "%s", why);
+        return -EBUSY;
+}
+
 static int carry_out(struct sg_submission *s, const char *user, sd_bus_error *error)
 {
         struct sg_client *c = sg_api_client(s->manager, s->call);
@@ -298,6 +318,8 @@ static int carry_out(struct sg_submission *s, const char *user, sd_bus_error *er
         if (!c)
                 return 1; /* it has gone: nobody to run this for, and nobody told */
         r = complete(s, &c->caller, user, error);
+        if (r >= 0 && s->no_wait && !s->dry_run)
+                r = check_room(s, error);
         if (r < 0)
                 return r;
         put_identity(s, &c->caller);
@@ -366,33 +388,6 @@ int sg_api_dry_run(sd_bus_message *call, void *userdata, sd_bus_error *error)
  * -----------------------------------------------------------------------------------------------------------
  */
 
-static int check_room(struct sg_submission *s, sd_bus_error *error)
-{
-        struct sg_manager *m = s->manager;
-        struct sg_node_snapshot node;
-        struct sg_pending_info info;
-        struct sg_job probe;
-        char why[256];
-        int r;
-
-        if (!s->no_wait)
-                return 0;
-        r = sg_manager_snapshot(m, &node);
-        if (r < 0)
-                return r;
-        probe = s->job; /* borrowed, as nothing is completed yet */
-        if (!probe.class[0])
-                strcpy(probe.class, m->settings->classes[0].name);
-        if (!(s->asked & SG_ASK_MEMORY_MAX))
-                probe.limits.memory_max = SG_UNLIMITED;
-        sg_queue_would_start(m->queue, &probe, &node, &info);
-        sg_pending_describe(&info, why, sizeof(why));
-        if (info.why == SG_PENDING_NONE)
-                return 0;
-        (void)sd_bus_error_setf(error, SG_ERROR_BUSY, "%s", why);
-        return -EBUSY;
-}
-
 static int read_run(struct sg_submission *s, struct sg_client *c, sd_bus_message *call,
                     sd_bus_error *error)
 {
@@ -431,8 +426,6 @@ int sg_api_run(sd_bus_message *call, void *userdata, sd_bus_error *error)
         r = submission_new(&s, m, call);
         if (r >= 0)
                 r = read_run(s, c, call, error);
-        if (r >= 0)
-                r = check_room(s, error);
         if (r < 0)
                 return r;
         return look_up_user(TAKE_PTR(s));

@@ -135,6 +135,13 @@ static int client_start(struct sg_client *c, int fd)
         return r < 0 ? r : s->ops->connected(c, s->userdata);
 }
 
+/* However many there are, root gets in: to see who it is that takes all the places. */
+static bool has_room(struct sg_bus_server *s, uid_t uid)
+{
+        return uid == 0 ||
+               (s->n_clients < CLIENTS_MAX && count_of_user(s, uid) < CLIENTS_PER_USER_MAX);
+}
+
 static int client_new(struct sg_bus_server *s, int accepted)
 {
         _cleanup_close_ int fd = accepted;
@@ -152,8 +159,7 @@ static int client_new(struct sg_bus_server *s, int accepted)
                 free(c);
                 return r;
         }
-        if (s->n_clients >= CLIENTS_MAX ||
-            (c->caller.uid != 0 && count_of_user(s, c->caller.uid) >= CLIENTS_PER_USER_MAX)) {
+        if (!has_room(s, c->caller.uid)) {
                 sg_caller_deinit(&c->caller);
                 free(c);
                 return -EUSERS;
