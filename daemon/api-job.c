@@ -244,26 +244,6 @@ static int method_signal(sd_bus_message *call, void *userdata, sd_bus_error *err
  * ------------------------------------------------------------------------------------------------------------------------
  */
 
-static int read_changes(struct sg_submission *s, sd_bus_message *call, sd_bus_error *error)
-{
-        int r = sd_bus_message_enter_container(call, 'a', "{sv}");
-
-        if (r < 0)
-                return r;
-        while ((r = sd_bus_message_enter_container(call, 'e', "sv")) > 0) {
-                const char *key;
-
-                r = sd_bus_message_read(call, "s", &key);
-                if (r >= 0)
-                        r = sg_option_read(s, key, true, call, error);
-                if (r >= 0)
-                        r = sd_bus_message_exit_container(call);
-                if (r < 0)
-                        return r;
-        }
-        return r < 0 ? r : sd_bus_message_exit_container(call);
-}
-
 /* What the kernel holds first, so that a value that it refuses changes nothing. */
 static int apply_changes(struct sg_live *l, const struct sg_job *changed, sd_bus_error *error)
 {
@@ -332,7 +312,7 @@ static int method_set(sd_bus_message *call, void *userdata, sd_bus_error *error)
 
         r = check_owner(l, call, error);
         if (r >= 0)
-                r = read_changes(&s, call, error);
+                r = sg_api_read_dict(call, sg_option_read_live, &s, error);
         if (r >= 0)
                 r = sg_limits_check(&s.job.limits, s.asked, l->class, m->settings, &m->node, error);
         if (r >= 0)

@@ -89,9 +89,10 @@ static int read_state(sd_bus_message *m, struct filter *f, sd_bus_error *error)
                                  f->state, known);
 }
 
-static int read_filter_key(struct filter *f, const char *key, sd_bus_message *m,
-                           sd_bus_error *error)
+static int read_filter_key(const char *key, sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
+        struct filter *f = userdata;
+
         if (strcmp(key, "finished") == 0)
                 return read_flag(m, &f->finished);
         if (strcmp(key, "only_finished") == 0)
@@ -115,24 +116,8 @@ static int read_filter_key(struct filter *f, const char *key, sd_bus_message *m,
 
 static int read_filter(struct filter *f, sd_bus_message *m, sd_bus_error *error)
 {
-        int r;
+        int r = sg_api_read_dict(m, read_filter_key, f, error);
 
-        r = sd_bus_message_enter_container(m, 'a', "{sv}");
-        if (r < 0)
-                return r;
-        while ((r = sd_bus_message_enter_container(m, 'e', "sv")) > 0) {
-                const char *key;
-
-                r = sd_bus_message_read(m, "s", &key);
-                if (r >= 0)
-                        r = read_filter_key(f, key, m, error);
-                if (r >= 0)
-                        r = sd_bus_message_exit_container(m);
-                if (r < 0)
-                        return r;
-        }
-        if (r >= 0)
-                r = sd_bus_message_exit_container(m);
         if (f->limit == 0 || f->limit > SG_PAGE_MAX)
                 f->limit = SG_PAGE_MAX;
         return r;

@@ -154,8 +154,8 @@ static int read_value(const struct option_key *k, void *place, sd_bus_message *m
         }
 }
 
-int sg_option_read(struct sg_submission *s, const char *name, bool live, sd_bus_message *m,
-                   sd_bus_error *error)
+static int read_option(struct sg_submission *s, const char *name, bool live, sd_bus_message *m,
+                       sd_bus_error *error)
 {
         const struct option_key *k = find_key(name);
 
@@ -165,6 +165,16 @@ int sg_option_read(struct sg_submission *s, const char *name, bool live, sd_bus_
                 return wrong(error, "%s can't be changed once a job is submitted", name);
         s->asked |= k->ask;
         return read_value(k, (char *)s + k->offset, m, error);
+}
+
+int sg_option_read(const char *key, sd_bus_message *m, void *submission, sd_bus_error *error)
+{
+        return read_option(submission, key, false, m, error);
+}
+
+int sg_option_read_live(const char *key, sd_bus_message *m, void *submission, sd_bus_error *error)
+{
+        return read_option(submission, key, true, m, error);
 }
 
 /* --- all of them
@@ -199,22 +209,7 @@ int sg_submission_read_options(struct sg_submission *s, sd_bus_message *m, sd_bu
         int r;
 
         s->array_first = s->array_last = SG_UNLIMITED;
-        r = sd_bus_message_enter_container(m, 'a', "{sv}");
-        if (r < 0)
-                return r;
-        while ((r = sd_bus_message_enter_container(m, 'e', "sv")) > 0) {
-                const char *name;
-
-                r = sd_bus_message_read(m, "s", &name);
-                if (r >= 0)
-                        r = sg_option_read(s, name, false, m, error);
-                if (r >= 0)
-                        r = sd_bus_message_exit_container(m);
-                if (r < 0)
-                        return r;
-        }
-        if (r >= 0)
-                r = sd_bus_message_exit_container(m);
+        r = sg_api_read_dict(m, sg_option_read, s, error);
         return r < 0 ? r : check_together(s, error);
 }
 

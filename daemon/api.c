@@ -88,6 +88,26 @@ bool sg_caller_may_see(const struct sg_manager *m, const struct sg_caller *c, ui
         return sg_caller_owns(m, c, uid) || m->settings->show_others == SG_SHOW_LIST;
 }
 
+int sg_api_read_dict(sd_bus_message *m, sg_entry_cb cb, void *userdata, sd_bus_error *error)
+{
+        int r = sd_bus_message_enter_container(m, 'a', "{sv}");
+
+        if (r < 0)
+                return r;
+        while ((r = sd_bus_message_enter_container(m, 'e', "sv")) > 0) {
+                const char *key;
+
+                r = sd_bus_message_read(m, "s", &key);
+                if (r >= 0)
+                        r = cb(key, m, userdata, error);
+                if (r >= 0)
+                        r = sd_bus_message_exit_container(m);
+                if (r < 0)
+                        return r;
+        }
+        return r < 0 ? r : sd_bus_message_exit_container(m);
+}
+
 /* Calls that wait */
 
 int sg_waiter_add(struct sg_live *l, struct sg_client *c, sd_bus_message *call, bool acknowledge)

@@ -26,6 +26,10 @@ bool sg_caller_owns(const struct sg_manager *m, const struct sg_caller *c, uint6
 /* Whether a job of uid may be listed for this caller. */
 bool sg_caller_may_see(const struct sg_manager *m, const struct sg_caller *c, uint64_t uid);
 
+/* Calls back for each entry of an a{sv}, with the message at its value, until one fails. */
+typedef int (*sg_entry_cb)(const char *key, sd_bus_message *m, void *userdata, sd_bus_error *error);
+int sg_api_read_dict(sd_bus_message *m, sg_entry_cb cb, void *userdata, sd_bus_error *error);
+
 /* What is asked */
 
 /* A request to run something, as far as the message says; then made complete by class and user. */
@@ -66,9 +70,10 @@ int sg_submission_show_command(struct sg_submission *s, const char *argv, size_t
 /* A block is strings, each with its NUL, as in /proc/PID/cmdline: they may hold any byte but that.
  */
 bool sg_block_is_whole(const char *block, size_t size);
-/* The value of one key: into its field and `asked`; live: only what may change later. */
-int sg_option_read(struct sg_submission *s, const char *key, bool live, sd_bus_message *m,
-                   sd_bus_error *error);
+/* sg_entry_cb of a submission: the value of one key, into its field and `asked`; and of what may
+ * change later. */
+int sg_option_read(const char *key, sd_bus_message *m, void *submission, sd_bus_error *error);
+int sg_option_read_live(const char *key, sd_bus_message *m, void *submission, sd_bus_error *error);
 /* Class defaults where nothing was asked. */
 void sg_limits_complete(struct sg_limits *l, uint64_t asked, const struct sg_class *class);
 /* -EINVAL with *error for what the class doesn't allow or this node never has. */
