@@ -66,6 +66,8 @@ struct sg_client *sg_api_client(struct sg_manager *m, sd_bus_message *call)
         struct sg_client *c;
         sd_bus *bus = sd_bus_message_get_bus(call);
 
+        if (!m->server)
+                return NULL;
         sg_list_foreach (c, sg_bus_server_clients(m->server), link)
                 if (c->bus == bus)
                         return c;

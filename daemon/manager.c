@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <syslog.h>
@@ -318,6 +319,21 @@ int sg_manager_new(struct sg_manager **ret, sd_event *event, const struct sg_man
         return 0;
 }
 
+#define SHIM_EXIT_MSEC 1000
+
+/* A job that has ended, but for its shim, which is exiting: its groups are not left to the next
+ * start. */
+static void remove_groups_of_ended(struct sg_live *l)
+{
+        struct pollfd shim = {.fd = l->shim_pidfd, .events = POLLIN};
+
+        if (!l->ended_durable || !l->scope)
+                return;
+        if (l->shim > 0)
+                (void)poll(&shim, 1, SHIM_EXIT_MSEC);
+        (void)sg_live_drop_scope(l);
+}
+
 /* What runs goes on: only our side of it is dropped. */
 struct sg_manager *sg_manager_free(struct sg_manager *m)
 {
@@ -325,10 +341,12 @@ struct sg_manager *sg_manager_free(struct sg_manager *m)
 
         if (!m)
                 return NULL;
-        sg_bus_server_free(m->server);
+        m->server = sg_bus_server_free(m->server); /* what the store still answers finds nobody */
         sg_store_close(m->store);
-        sg_list_foreach_safe (l, next, &m->jobs, link)
+        sg_list_foreach_safe (l, next, &m->jobs, link) {
+                remove_groups_of_ended(l);
                 sg_live_free(l);
+        }
         sg_queue_free(m->queue);
         sg_backend_free(m->backend);
         sg_users_free(m->users);
