@@ -64,6 +64,10 @@ const struct sg_job_field sg_job_fields[] = {
         FIELD(42, "io_read_bytes", U64, io_read_bytes),
         FIELD(43, "io_write_bytes", U64, io_write_bytes),
         FIELD(44, "command", STR, command),
+        FIELD(45, "adopted", U64, adopted),
+        FIELD(46, "unit", STR, unit),
+        FIELD(47, "cgroup", STR, group),
+        FIELD(48, "invocation", CHARS, invocation),
 };
 
 const size_t sg_job_n_fields = SG_ELEMENTSOF(sg_job_fields);
@@ -399,7 +403,8 @@ int sg_job_decode(struct sg_job *ret, const void *data, size_t size)
         }
         if (r < 0)
                 return r;
-        if (ret->state >= _SG_JOB_STATE_MAX || ret->intent > SG_INTENT_REQUEUE)
+        if (ret->state >= _SG_JOB_STATE_MAX || ret->intent > SG_INTENT_REQUEUE ||
+            ret->adopted > SG_ADOPTED_GOVERNED)
                 return -EBADMSG;
         return 0;
 }

@@ -60,6 +60,14 @@ struct sg_limits {
 
 void sg_limits_default(struct sg_limits *l);
 
+/* A job that somebody else started: what we may do to it. */
+enum sg_adoption {
+        SG_ADOPTED_NOT,
+        SG_ADOPTED_OBSERVED, /* look only */
+        SG_ADOPTED_LIMITED,  /* limits, through systemd */
+        SG_ADOPTED_GOVERNED, /* all, through systemd: it lies in a slice of ours */
+};
+
 struct sg_job {
         struct sg_job_key key;
         uint64_t uid, gid;
@@ -87,6 +95,10 @@ struct sg_job {
         struct sg_limits limits;
         /* measured; SG_UNLIMITED = not known */
         uint64_t cpu_usec, memory_peak_bytes, oom_kills, io_read_bytes, io_write_bytes;
+        uint64_t adopted;                      /* enum sg_adoption */
+        char *unit;                            /* of systemd's, or NULL */
+        char *group;                           /* adopted: "/system.slice/x.scope", else NULL */
+        char invocation[SG_INVOCATION_ID_MAX]; /* tells it from a later unit of the same name */
         /* When it last changed, for events: one time for what is logged and what is announced, so
          * that both are known to be the same. Not part of the record; 0 = not said. */
         uint64_t changed_usec;

@@ -4,6 +4,7 @@
  * it, so that a key is added by one line here and one paragraph in a man page.
  */
 
+#include "core/adopt.h"
 #include "core/settings.h"
 #include <errno.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #define LIST_MAX                                                                                   \
         1000U /* patterns of one key: more is a mistake, and every submission tries them all */
 #define WEIGHT_MAX 10000U
+#define CGROUP_PATTERN_MAX 1024U
 #define SEC 1000000ULL
 #define DAY (86400 * SEC)
 #define MIB (1024ULL * 1024)
@@ -248,6 +250,30 @@ static int parse_patterns(const struct sg_settings_key *k, const char *value, vo
         return 0;
 }
 
+/* Paths are long, and each is compared with every group that appears. */
+static int parse_cgroups(const struct sg_settings_key *k, const char *value, void *field)
+{
+        for (const char *p = value + strspn(value, blank); *p; p += strspn(p, blank)) {
+                char path[CGROUP_PATTERN_MAX];
+                size_t n = strcspn(p, blank);
+
+                if (n >= sizeof(path))
+                        return -EINVAL;
+                memcpy(path, p, n);
+                path[n] = '\0';
+                if (!sg_adopt_pattern_valid(path))
+                        return -EINVAL;
+                p += n;
+        }
+        return parse_patterns(k, value, field);
+}
+
+static int parse_yes(const struct sg_settings_key *k, const char *value, void *field)
+{
+        (void)k;
+        return sg_parse_bool(value, field);
+}
+
 static bool device_path_ok(const char *s, size_t size)
 {
         if (size <= 5 || strncmp(s, "/dev/", 5) != 0)
@@ -374,6 +400,10 @@ const struct sg_settings_key sg_settings_keys[] = {
         {"Limits", "DeviceAllow", "policy", "", "the path of a node below /dev and any of \"rwm\", such as \"/dev/nvidia0 rw\", at most 1000 of them", true, parse_device, 0, 0, 0},
 
         {"Policy", "Order", "policy", "priority", "\"fifo\" or \"priority\"", false, parse_order, CLASS(order), 0, 0},
+
+        {"Adopt", "Units", "policy", "", WANTS_NAMES, true, parse_patterns, CLASS(adopt_units), 0, 0},
+        {"Adopt", "Cgroups", "policy", "", "absolute paths between blanks, patterns in each component, \"**\" once for any number of them, at most 1000", true, parse_cgroups, CLASS(adopt_cgroups), 0, 0},
+        {"Adopt", "Limits", "policy", "no", "\"yes\" or \"no\"", false, parse_yes, CLASS(adopt_limits), 0, 0},
         {NULL, NULL, NULL, NULL, NULL, false, NULL, 0, 0, 0},
 };
 /* clang-format on */

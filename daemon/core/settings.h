@@ -6,8 +6,7 @@
  * (edge/config.c does) and gets one (section, key, value) at a time.
  *
  *   node    schedgov.conf, schedgov.conf.d/NAME.conf:  [Node] [Queue] [Logs] [History]
- *   classes policy.d/NAME.policy, one class each:      [Match] [Class] [Limits] [Policy] [Progress]
- * …
+ *   classes policy.d/NAME.policy, one class each:      [Match] [Class] [Limits] [Policy] [Adopt]
  */
 
 #include "core/job.h"
@@ -40,6 +39,9 @@ struct sg_class {
         /* Glob patterns, NULL-terminated; NULL = not asked about. With none of the three the class
          * is for those who ask for it by name. */
         char **match_user, **match_group, **match_command;
+        /* What others start that is of this class: names of units, paths of groups. */
+        char **adopt_units, **adopt_cgroups;
+        bool adopt_limits; /* such units outside of our slices get limits, too */
 };
 
 struct sg_settings {

@@ -19,7 +19,6 @@
 #define PARAMETER_SPEC ((int)sg_job_n_fields + 1)
 #define PARAMETER_TOKEN ((int)sg_job_n_fields + 2)
 #define PARAMETER_ERASE ((int)sg_job_n_fields + 1)
-#define PARAMETER_TIME ((int)sg_job_n_fields + 1)
 
 static int run_int64(struct sg_db *db, enum sg_sql id, int64_t a, int64_t b)
 {
@@ -44,7 +43,7 @@ static int insert_event(struct sg_db *db, const struct sg_job *job)
         if (r < 0)
                 return r;
         sg_sql_bind_job(stmt, job);
-        (void)sqlite3_bind_int64(stmt, PARAMETER_TIME,
+        (void)sqlite3_bind_int64(stmt, sqlite3_bind_parameter_index(stmt, ":time"),
                                  (int64_t)(job->changed_usec ?: sg_now_realtime_usec()));
         return sg_db_run(db, stmt);
 }

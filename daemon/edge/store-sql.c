@@ -57,6 +57,11 @@ const char *const sg_sql_migrations[] = {
         " uid INTEGER NOT NULL, state INTEGER NOT NULL, reason TEXT);"
         /* what pruning would make us forget: numbers are never given twice */
         "CREATE TABLE counters (origin TEXT PRIMARY KEY, last_n INTEGER NOT NULL) WITHOUT ROWID;",
+        /* Jobs that somebody else started. */
+        "ALTER TABLE jobs ADD COLUMN adopted INTEGER NOT NULL DEFAULT 0;"
+        "ALTER TABLE jobs ADD COLUMN unit TEXT;"
+        "ALTER TABLE jobs ADD COLUMN cgroup TEXT;"
+        "ALTER TABLE jobs ADD COLUMN invocation TEXT NOT NULL DEFAULT '';",
 };
 
 const unsigned sg_sql_n_migrations = SG_ELEMENTSOF(sg_sql_migrations);
@@ -106,7 +111,7 @@ static const char *const texts[_SG_SQL_MAX] = {
         [SG_SQL_ATTEMPTS_DELETE] = "DELETE FROM attempts WHERE origin = ?1 AND n = ?2",
         [SG_SQL_EVENT_INSERT] =
                 "INSERT INTO events (time_usec, origin, n, attempt, uid, state, reason)"
-                " VALUES (?45, ?1, ?2, ?3, ?4, ?9, ?18)",
+                " VALUES (:time, ?1, ?2, ?3, ?4, ?9, ?18)",
         [SG_SQL_EVENTS_LATEST] = "SELECT * FROM (" EVENT " WHERE seq > ?1 AND " EVENT_FILTER
                                  " ORDER BY seq DESC LIMIT ?4) ORDER BY seq",
         [SG_SQL_EVENTS_AFTER] = EVENT " WHERE seq > ?1 AND " EVENT_FILTER " ORDER BY seq LIMIT ?4",

@@ -45,6 +45,7 @@ static void fill(struct sg_job *job)
         }
         job->state = SG_JOB_LOST;
         job->intent = SG_INTENT_REQUEUE;
+        job->adopted = SG_ADOPTED_GOVERNED;
 }
 
 static void expect_same(const struct sg_job *a, const struct sg_job *b)

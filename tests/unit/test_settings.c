@@ -50,6 +50,9 @@ static const struct sample {
         {"Limits", "DevicePolicy", "closed", "strict"},
         {"Limits", "DeviceAllow", "/dev/nvidia0 rw", "/dev/nvidia* rw"},
         {"Policy", "Order", "fifo", "edf"},
+        {"Adopt", "Units", "libpod-*.scope", NULL},
+        {"Adopt", "Cgroups", "/docker/* /kubepods.slice/**", "/a/**/b/**"},
+        {"Adopt", "Limits", "yes", "perhaps"},
 };
 
 struct both {

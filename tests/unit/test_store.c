@@ -31,30 +31,70 @@ static void test_layout(void **state)
         assert_false(exists("schedgov.db-wal")); /* an orderly end leaves one file */
 }
 
-/* The schema's columns are the job table's, in its order: a new field needs a migration. */
+static void expect_column(sqlite3 *db, const struct sg_job_field *f)
+{
+        bool text = f->type == SG_TYPE_CHARS || f->type == SG_TYPE_STR;
+        sqlite3_stmt *stmt;
+
+        assert_int_equal(sqlite3_prepare_v2(db,
+                                            "SELECT type FROM pragma_table_info('jobs')"
+                                            " WHERE name = ?1",
+                                            -1, &stmt, NULL),
+                         SQLITE_OK);
+        assert_int_equal(sqlite3_bind_text(stmt, 1, f->column, -1, SQLITE_STATIC), SQLITE_OK);
+        if (sqlite3_step(stmt) != SQLITE_ROW)
+                fail_msg("no column %s", f->column);
+        assert_string_equal(sqlite3_column_text(stmt, 0), text ? "TEXT" : "INTEGER");
+        (void)sqlite3_finalize(stmt);
+}
+
+/* The schema has a column for each field: a new one needs a migration. */
 static void test_schema_is_the_table(void **state)
 {
         char path[PATH_MAX];
-        sqlite3_stmt *stmt;
         sqlite3 *db;
 
         (void)state;
         sg_store_close(open_store());
         assert_int_equal(sg_path_join(path, sizeof(path), state_dir, "schedgov.db"), 0);
         assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-        assert_int_equal(sqlite3_prepare_v2(db, "SELECT name, type FROM pragma_table_info('jobs')",
-                                            -1, &stmt, NULL),
-                         SQLITE_OK);
-        for (size_t i = 0; i < sg_job_n_fields; i++) {
-                const struct sg_job_field *f = &sg_job_fields[i];
-                bool text = f->type == SG_TYPE_CHARS || f->type == SG_TYPE_STR;
-
-                assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
-                assert_string_equal(sqlite3_column_text(stmt, 0), f->column);
-                assert_string_equal(sqlite3_column_text(stmt, 1), text ? "TEXT" : "INTEGER");
-        }
-        (void)sqlite3_finalize(stmt);
+        for (size_t i = 0; i < sg_job_n_fields; i++)
+                expect_column(db, &sg_job_fields[i]);
         (void)sqlite3_close(db);
+}
+
+/* What the first released schema held is there after an upgrade, and new columns have defaults. */
+static void test_upgrade(void **state)
+{
+        struct answer a = {.calls = 0};
+        struct sg_store *s = open_store();
+        char path[PATH_MAX];
+        sqlite3 *db;
+        uint64_t last;
+
+        (void)state;
+        load(s, &a, &last);
+        assert_int_equal(submit(s, 1), 0);
+        sg_store_close(s);
+        assert_int_equal(sg_path_join(path, sizeof(path), state_dir, "schedgov.db"), 0);
+        assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+        assert_int_equal(sqlite3_exec(db,
+                                      "ALTER TABLE jobs DROP COLUMN adopted;"
+                                      "ALTER TABLE jobs DROP COLUMN unit;"
+                                      "ALTER TABLE jobs DROP COLUMN cgroup;"
+                                      "ALTER TABLE jobs DROP COLUMN invocation;"
+                                      "PRAGMA user_version = 1",
+                                      NULL, NULL, NULL),
+                         SQLITE_OK);
+        (void)sqlite3_close(db);
+        s = open_store();
+        load(s, &a, &last);
+        assert_int_equal(a.rows, 1);
+        assert_int_equal(last, 1);
+        assert_int_equal(a.job.adopted, SG_ADOPTED_NOT);
+        assert_null(a.job.unit);
+        sg_job_deinit(&a.job);
+        sg_store_close(s);
 }
 
 static void test_submit_and_load(void **state)
@@ -465,11 +505,17 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
         static const struct CMUnitTest tests[] = {
-                TEST(test_layout),          TEST(test_schema_is_the_table),
-                TEST(test_submit_and_load), TEST(test_token),
-                TEST(test_batch),           TEST(test_array_and_erasure),
-                TEST(test_large_spec),      TEST(test_list),
-                TEST(test_events),          TEST(test_retention),
+                TEST(test_layout),
+                TEST(test_schema_is_the_table),
+                TEST(test_upgrade),
+                TEST(test_submit_and_load),
+                TEST(test_token),
+                TEST(test_batch),
+                TEST(test_array_and_erasure),
+                TEST(test_large_spec),
+                TEST(test_list),
+                TEST(test_events),
+                TEST(test_retention),
                 TEST(test_event_loop),
         };
 
