@@ -64,6 +64,7 @@ CORE_SRC := $(wildcard daemon/core/*.c)
 EDGE_SRC := $(wildcard daemon/edge/*.c)
 DAEMON_SRC := $(wildcard daemon/*.c)
 SHIM_SRC := $(wildcard daemon/shim/*.c)
+LAUNCH_SRC := $(wildcard daemon/launcher/*.c)
 CTL_SRC := $(wildcard ctl/*.c)
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
@@ -80,7 +81,8 @@ CTL_PKGS := libsystemd jansson
 EDGE_LIBS = $(call pkg,libs,$(EDGE_PKGS))
 CTL_LIBS = $(call pkg,libs,$(CTL_PKGS))
 
-PROGRAMS := $(if $(DAEMON_SRC),$(O)/schedgovd) $(if $(SHIM_SRC),$(O)/schedgov-shim) $(if $(CTL_SRC),$(O)/schedctl)
+PROGRAMS := $(if $(DAEMON_SRC),$(O)/schedgovd) $(if $(SHIM_SRC),$(O)/schedgov-shim) \
+            $(if $(LAUNCH_SRC),$(O)/schedgov-launch) $(if $(CTL_SRC),$(O)/schedctl)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(O)/tests/unit/%,$(UNIT_SRC))
 WORKLOADS := $(patsubst tests/workloads/%.c,$(O)/tests/workloads/%,$(WORK_SRC))
 BENCHES := $(patsubst tests/bench/%.c,$(O)/tests/bench/%,$(BENCH_SRC))
@@ -129,11 +131,17 @@ $(O)/musl/%.o: %.c $(FLAGS_STAMP)
 	@mkdir -p $(@D)
 	@echo '  MUSL  $<'
 	@$(MUSL_CC) $(CPPFLAGS_ALL) $(CPPFLAGS) $(CFLAGS_ALL) $(CFLAGS) -MMD -MP -c -o $@ $<
-# (signal-name.c wants sigabbrev_np(3), which is glibc's; the shim has no use for it)
-$(O)/schedgov-shim: $(patsubst %.c,$(O)/musl/%.o,$(SHIM_SRC) $(filter-out %/signal-name.c,$(BASE_SRC)) $(PROTO_SRC))
+# (signal-name.c wants sigabbrev_np(3), which is glibc's; none of them has a use for it)
+SMALL_LIB_SRC := $(filter-out %/signal-name.c,$(BASE_SRC)) $(PROTO_SRC)
+musl = $(patsubst %.c,$(O)/musl/%.o,$(1) $(SMALL_LIB_SRC))
+$(O)/schedgov-shim: $(call musl,$(SHIM_SRC))
+$(O)/schedgov-launch: $(call musl,$(LAUNCH_SRC))
+$(O)/schedgov-shim $(O)/schedgov-launch:
 	@echo '  LD    $@'; $(MUSL_CC) $(CFLAGS_ALL) $(CFLAGS) $(LDFLAGS_ALL) $(LDFLAGS) -static -o $@ $^
 else
 $(O)/schedgov-shim: $(call obj,$(SHIM_SRC)) $(BASE_LIB)
+	$(link) $(STATIC)
+$(O)/schedgov-launch: $(call obj,$(LAUNCH_SRC)) $(BASE_LIB)
 	$(link) $(STATIC)
 endif
 $(O)/schedctl: $(call obj,$(CTL_SRC)) $(BASE_LIB)

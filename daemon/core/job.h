@@ -12,6 +12,7 @@
 #include "base/list.h"
 #include "base/parse.h"
 #include "base/record.h"
+#include "proto/job-key.h"
 #include "proto/names.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,12 +38,6 @@ enum sg_job_intent {
         SG_INTENT_CANCEL,
         SG_INTENT_TIMEOUT,
         SG_INTENT_REQUEUE,
-};
-
-struct sg_job_key {
-        char origin[SG_NODE_NAME_MAX];
-        uint64_t n;
-        uint64_t attempt; /* from 1; 0 = not started yet */
 };
 
 /* Full explicit values, SG_UNLIMITED where there is no limit. */
@@ -127,16 +122,6 @@ int sg_job_state_from_string(const char *s);        /* -EINVAL */
 
 /* What `schedctl wait` and `run` exit with, for a job in a final state. */
 int sg_job_exit_status(const struct sg_job *j);
-
-/* "7" at home, "7@host" elsewhere; and back: origin is filled with `home` where none is given.
- * -EINVAL. */
-#define SG_JOB_ID_MAX (SG_NODE_NAME_MAX + 24)
-void sg_job_id_format(char buf[SG_JOB_ID_MAX], const struct sg_job_key *key, const char *home);
-int sg_job_id_parse(const char *s, const char *home, struct sg_job_key *ret);
-/* The directory and group name of an attempt: "N-ORIGIN-ATTEMPT", and back. */
-#define SG_ATTEMPT_NAME_MAX (SG_NODE_NAME_MAX + 48)
-void sg_attempt_name_format(char buf[SG_ATTEMPT_NAME_MAX], const struct sg_job_key *key);
-int sg_attempt_name_parse(const char *s, struct sg_job_key *ret);
 
 /* The table behind the codec and the SQL schema. */
 enum sg_job_field_type { SG_TYPE_U64, SG_TYPE_I64, SG_TYPE_CHARS, SG_TYPE_STR };

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <spawn.h>
 #include <unistd.h>
 
 struct shim {
@@ -47,26 +46,6 @@ static pid_t spawn_into(const char *program, char *const *argv, int gate, const 
         return group < 0 ? -errno : sg_spawn_into(group, become_shim, &shim);
 }
 
-static int spawn_plainly(const char *program, char *const *argv, int gate, pid_t *ret)
-{
-        static char *const none[] = {NULL};
-        posix_spawn_file_actions_t files;
-        int r;
-
-        r = posix_spawn_file_actions_init(&files);
-        if (r != 0)
-                return -r;
-        r = posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDWR, 0);
-        for (int fd = 1; r == 0 && fd <= 2; fd++)
-                r = posix_spawn_file_actions_adddup2(&files, 0, fd);
-        if (r == 0)
-                r = posix_spawn_file_actions_adddup2(&files, gate, SG_GATE_FD);
-        if (r == 0)
-                r = posix_spawn(ret, program, &files, NULL, argv, none);
-        (void)posix_spawn_file_actions_destroy(&files);
-        return -r;
-}
-
 /* Signals need no care: the shim blocks them all, and gives its job the defaults. */
 int sg_shim_spawn(const char *program, const char *attempt_dir, int gate, const char *scope,
                   pid_t *ret)
@@ -83,5 +62,5 @@ int sg_shim_spawn(const char *program, const char *attempt_dir, int gate, const 
                 }
         }
         argv[2] = NULL; /* an old kernel, or no v2 tree: it moves itself */
-        return spawn_plainly(program, argv, gate, ret);
+        return sg_spawn_bare(program, argv, gate, SG_GATE_FD, ret);
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "base/fork.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdint.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -82,3 +84,55 @@ pid_t sg_spawn_into(int group, void (*child)(void *arg), void *arg)
         return pid;
 }
 #endif
+
+static int set_bare_files(posix_spawn_file_actions_t *files, int fd, int as)
+{
+        int r;
+
+        r = posix_spawn_file_actions_addopen(files, 0, "/dev/null", O_RDWR, 0);
+        for (int to = 1; r == 0 && to <= 2; to++)
+                r = posix_spawn_file_actions_adddup2(files, 0, to);
+        if (r == 0)
+                r = posix_spawn_file_actions_adddup2(files, fd, as);
+        return -r;
+}
+
+static int set_bare_signals(posix_spawnattr_t *attr)
+{
+        sigset_t set;
+        int r;
+
+        (void)sigemptyset(&set);
+        r = posix_spawnattr_setsigmask(attr, &set);
+        (void)sigfillset(&set);
+        if (r == 0)
+                r = posix_spawnattr_setsigdefault(attr, &set);
+        if (r == 0)
+                r = posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+        return -r;
+}
+
+int sg_spawn_bare(const char *program, char *const argv[], int fd, int as, pid_t *ret)
+{
+        static char *const none[] = {NULL};
+        posix_spawn_file_actions_t files;
+        posix_spawnattr_t attr;
+        int r;
+
+        r = -posix_spawn_file_actions_init(&files);
+        if (r < 0)
+                return r;
+        r = -posix_spawnattr_init(&attr);
+        if (r < 0) {
+                (void)posix_spawn_file_actions_destroy(&files);
+                return r;
+        }
+        r = set_bare_files(&files, fd, as);
+        if (r == 0)
+                r = set_bare_signals(&attr);
+        if (r == 0)
+                r = -posix_spawn(ret, program, &files, &attr, argv, none);
+        (void)posix_spawnattr_destroy(&attr);
+        (void)posix_spawn_file_actions_destroy(&files);
+        return r;
+}

@@ -20,3 +20,10 @@ pid_t sg_fork_into(int group);
  * its own it gets a copy of the memory, which costs a third of a millisecond in a daemon.
  */
 pid_t sg_spawn_into(int group, void (*child)(void *arg), void *arg);
+
+/*
+ * Starts a program with nothing of the caller's but one descriptor, which becomes number `as` (3 or
+ * above): no environment, /dev/null as standard streams, no signal blocked or ignored. What else
+ * is open has to be CLOEXEC. -errno also when it can't be executed.
+ */
+int sg_spawn_bare(const char *program, char *const argv[], int fd, int as, pid_t *ret);

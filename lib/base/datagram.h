@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/* Datagrams that bring a descriptor along, between our own processes. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct sg_datagram {
+        size_t size;
+        bool cut;       /* it was larger than the buffer */
+        int fd;         /* yours to close: the first that came, or -1 */
+        unsigned n_fds; /* how many came; those after the first are closed */
+        pid_t sender;   /* where the socket has SO_PASSCRED, else 0 */
+};
+
+/* fd may be -1. Never blocks, never raises SIGPIPE. */
+int sg_datagram_send(int socket, const void *data, size_t size, int fd);
+/* 1, 0 at the end of the connection, -EAGAIN. Never blocks. */
+int sg_datagram_receive(int socket, void *buf, size_t size, struct sg_datagram *ret);
