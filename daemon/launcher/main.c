@@ -53,17 +53,20 @@ static bool variable_is(const char *name, uint32_t wanted)
         return value && sg_parse_u32(value, &n) >= 0 && n == wanted;
 }
 
+static bool listener_has(int option, int wanted)
+{
+        int value;
+        socklen_t size = sizeof(value);
+
+        return getsockopt(LISTEN_FD, SOL_SOCKET, option, &value, &size) == 0 && value == wanted;
+}
+
 static int take_listener(void)
 {
-        int listening = 0, type = 0;
-        socklen_t size = sizeof(int);
-
         if (!variable_is("LISTEN_PID", (uint32_t)getpid()) || !variable_is("LISTEN_FDS", 1))
                 return -ENOTCONN;
-        if (getsockopt(LISTEN_FD, SOL_SOCKET, SO_TYPE, &type, &size) < 0 ||
-            getsockopt(LISTEN_FD, SOL_SOCKET, SO_ACCEPTCONN, &listening, &size) < 0)
-                return -errno;
-        if (type != SOCK_SEQPACKET || !listening)
+        if (!listener_has(SO_TYPE, SOCK_SEQPACKET) || !listener_has(SO_ACCEPTCONN, 1) ||
+            !listener_has(SO_PASSCRED, 1))
                 return -EPROTOTYPE;
         if (fcntl(LISTEN_FD, F_SETFD, FD_CLOEXEC) < 0 ||
             fcntl(LISTEN_FD, F_SETFL, O_RDWR | O_NONBLOCK) < 0)

@@ -90,15 +90,12 @@ int sg_peer_init(struct sg_peer *ret, int socket, const char *unit)
         _cleanup_close_ int pidfd = -1;
         struct ucred cred;
         socklen_t size = sizeof(cred);
-        const int on = 1;
         int r;
 
         if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &cred, &size) < 0)
                 return -errno;
         if (cred.uid != geteuid())
                 return -EPERM;
-        if (setsockopt(socket, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) < 0)
-                return -errno;
         pidfd = open_pidfd(socket, cred.pid);
         if (pidfd < 0)
                 return pidfd;
