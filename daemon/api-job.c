@@ -12,6 +12,15 @@
  * ------------------------------------------------------------------------------------------------------
  */
 
+/* Whether the call that is being handled may know of it. */
+static bool visible(struct sg_manager *m, sd_bus *bus, const struct sg_live *l)
+{
+        sd_bus_message *call = sd_bus_get_current_message(bus);
+        struct sg_client *c = call ? sg_api_client(m, call) : NULL;
+
+        return c && sg_caller_may_see(m, &c->caller, l->job.uid);
+}
+
 int sg_api_find_job(sd_bus *bus, const char *path, const char *interface, void *userdata,
                     void **ret_found, sd_bus_error *error)
 {
@@ -21,14 +30,15 @@ int sg_api_find_job(sd_bus *bus, const char *path, const char *interface, void *
         struct sg_live *l;
         int r;
 
-        (void)bus;
         (void)interface;
         r = sd_bus_path_decode(path, SG_BUS_JOB_PREFIX, &id);
-        if (r <= 0)
-                return r;
+        if (r <= 0 || !*id) /* the parent of them all is no job */
+                return r < 0 ? r : 0;
         if (sg_job_id_parse(id, m->node.name, &key) < 0)
                 return sd_bus_error_setf(error, SG_ERROR_INVALID, "'%s' is no job id", id);
         l = strcmp(key.origin, m->node.name) == 0 ? sg_manager_find(m, key.n) : NULL;
+        if (l && l->stored && !visible(m, bus, l))
+                return sd_bus_error_setf(error, SG_ERROR_NO_SUCH_JOB, "there is no job %s", id);
         if (!l || !l->stored || l->dropping) {
                 const char *why = key.n > 0 && key.n <= m->last_n && !l ? "has ended" : NULL;
 
@@ -51,14 +61,13 @@ int sg_api_list_job_paths(sd_bus *bus, const char *prefix, void *userdata, char 
         char **nodes, id[SG_JOB_ID_MAX];
         size_t n = 0;
 
-        (void)bus;
         (void)prefix;
         (void)error;
         nodes = calloc(m->n_jobs + 1, sizeof(*nodes));
         if (!nodes)
                 return -ENOMEM;
         sg_list_foreach (l, &m->jobs, link) {
-                if (!l->stored || l->dropping)
+                if (!l->stored || l->dropping || !visible(m, bus, l))
                         continue;
                 sg_job_id_format(id, &l->job.key, m->node.name);
                 if (sd_bus_path_encode(SG_BUS_JOB_PREFIX, id, &nodes[n]) < 0)

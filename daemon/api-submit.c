@@ -414,6 +414,16 @@ static int read_run(struct sg_submission *s, struct sg_client *c, sd_bus_message
         return sg_submission_show_command(s, argv, size);
 }
 
+/* What runs is the process that asks; only on a connection of its own is it sure to be that. */
+static int check_own_connection(struct sg_client *c, sd_bus_error *error)
+{
+        if (c && !c->name)
+                return 0;
+        return sd_bus_error_set(error, SG_ERROR_INVALID,
+                                "run: not over a message bus, only on the governor's own socket\n"
+                                "use Submit, or schedctl run");
+}
+
 int sg_api_run(sd_bus_message *call, void *userdata, sd_bus_error *error)
 {
         _cleanup_(sg_submission_freep) struct sg_submission *s = NULL;
@@ -421,7 +431,10 @@ int sg_api_run(sd_bus_message *call, void *userdata, sd_bus_error *error)
         struct sg_client *c = sg_api_client(m, call);
         int r;
 
-        if (!c || c->runs)
+        r = check_own_connection(c, error);
+        if (r < 0)
+                return r;
+        if (c->runs)
                 return wrong(error, "run: one job per connection");
         r = submission_new(&s, m, call);
         if (r >= 0)

@@ -7,9 +7,13 @@
 #include <inttypes.h>
 #include <string.h>
 
+/* `schedctl wait --any` asks for all of its jobs at once, and a user may have 10,000. */
+#define WAITERS_PER_USER_MAX 32768U
+
 /* A call that is answered later. */
 struct sg_waiter {
         struct sg_list job_link, client_link;
+        struct sg_client *client;
         sd_bus_message *call;
         bool acknowledge; /* answered with nothing as soon as the decision is durable, else with the
                              end */
@@ -17,20 +21,19 @@ struct sg_waiter {
 
 /* Connections */
 
-int sg_api_connect(struct sg_manager *m, struct sg_client *c)
+int sg_api_publish(struct sg_manager *m, sd_bus *bus)
 {
         int r;
 
-        r = sd_bus_add_object_vtable(c->bus, NULL, SG_BUS_PATH, SG_BUS_MANAGER, sg_manager_vtable,
-                                     m);
+        r = sd_bus_add_object_vtable(bus, NULL, SG_BUS_PATH, SG_BUS_MANAGER, sg_manager_vtable, m);
         if (r >= 0)
-                r = sd_bus_add_fallback_vtable(c->bus, NULL, SG_BUS_JOB_PREFIX, SG_BUS_JOB,
+                r = sd_bus_add_fallback_vtable(bus, NULL, SG_BUS_JOB_PREFIX, SG_BUS_JOB,
                                                sg_job_vtable, sg_api_find_job, m);
         if (r >= 0)
-                r = sd_bus_add_node_enumerator(c->bus, NULL, SG_BUS_JOB_PREFIX,
-                                               sg_api_list_job_paths, m);
+                r = sd_bus_add_node_enumerator(bus, NULL, SG_BUS_JOB_PREFIX, sg_api_list_job_paths,
+                                               m);
         if (r >= 0)
-                r = sd_bus_add_object_manager(c->bus, NULL, SG_BUS_PATH);
+                r = sd_bus_add_object_manager(bus, NULL, SG_BUS_PATH);
         return r;
 }
 
@@ -38,6 +41,7 @@ static void waiter_free(struct sg_waiter *w)
 {
         sg_list_remove(&w->job_link);
         sg_list_remove(&w->client_link);
+        w->client->n_waiters--;
         sd_bus_message_unref(w->call);
         free(w);
 }
@@ -63,15 +67,13 @@ void sg_api_disconnect(struct sg_manager *m, struct sg_client *c)
 
 struct sg_client *sg_api_client(struct sg_manager *m, sd_bus_message *call)
 {
-        struct sg_client *c;
-        sd_bus *bus = sd_bus_message_get_bus(call);
+        struct sg_client *c = NULL;
 
-        if (!m->server)
-                return NULL;
-        sg_list_foreach (c, sg_bus_server_clients(m->server), link)
-                if (c->bus == bus)
-                        return c;
-        return NULL;
+        if (m->server)
+                c = sg_bus_server_find(m->server, sd_bus_message_get_bus(call));
+        if (!c && m->service)
+                c = sg_bus_service_find(m->service, call);
+        return c;
 }
 
 bool sg_caller_is_admin(const struct sg_manager *m, const struct sg_caller *c)
@@ -112,16 +114,42 @@ int sg_api_read_dict(sd_bus_message *m, sg_entry_cb cb, void *userdata, sd_bus_e
 
 /* Calls that wait */
 
+static unsigned count_waiters(struct sg_list *clients, uid_t uid)
+{
+        struct sg_client *c;
+        unsigned n = 0;
+
+        sg_list_foreach (c, clients, link)
+                n += c->caller.uid == uid ? c->n_waiters : 0;
+        return n;
+}
+
+static bool has_too_many(struct sg_manager *m, const struct sg_client *c)
+{
+        unsigned n = count_waiters(sg_bus_server_clients(m->server), c->caller.uid);
+
+        if (m->service)
+                n += count_waiters(sg_bus_service_clients(m->service), c->caller.uid);
+        return n >= WAITERS_PER_USER_MAX;
+}
+
 int sg_waiter_add(struct sg_live *l, struct sg_client *c, sd_bus_message *call, bool acknowledge)
 {
-        struct sg_waiter *w = calloc(1, sizeof(*w));
+        struct sg_waiter *w;
 
+        if (!acknowledge && c->caller.uid != 0 && has_too_many(l->manager, c))
+                return sd_bus_reply_method_errorf(call, SG_ERROR_BUSY,
+                                                  "user %u waits for too many jobs at once",
+                                                  c->caller.uid);
+        w = calloc(1, sizeof(*w));
         if (!w)
                 return -ENOMEM;
+        w->client = c;
         w->call = sd_bus_message_ref(call);
         w->acknowledge = acknowledge;
         sg_list_append(&l->waiters, &w->job_link);
         sg_list_append(&c->waiters, &w->client_link);
+        c->n_waiters++;
         return 0;
 }
 
@@ -156,7 +184,7 @@ void sg_api_answer_waiters(struct sg_live *l)
 
 static int send_event(struct sg_client *c, const struct sg_job *j, const char *id)
 {
-        sd_bus_message *m = NULL;
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
         int r;
 
         r = sd_bus_message_new_signal(c->bus, &m, SG_BUS_PATH, SG_BUS_MANAGER, "JobEvent");
@@ -166,19 +194,34 @@ static int send_event(struct sg_client *c, const struct sg_job *j, const char *i
                                           sg_job_state_to_string(j->state), j->reason ?: "");
         if (r >= 0)
                 sg_client_send(c, m);
-        sd_bus_message_unref(m);
         return r;
 }
 
-void sg_api_emit(struct sg_manager *m, const struct sg_job *j)
+/* sd-bus's own would tell everybody on a message bus, also those who may not see the job. */
+static int send_changes(struct sg_client *c, const struct sg_job *j, const char *path)
 {
-        struct sg_client *c, *next;
-        char id[SG_JOB_ID_MAX], *path = NULL;
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
+        int r;
 
-        if (!m->server)
-                return;
-        id[0] = 0;
-        sg_list_foreach_safe (c, next, sg_bus_server_clients(m->server), link) {
+        r = sd_bus_message_new_signal(c->bus, &m, path, "org.freedesktop.DBus.Properties",
+                                      "PropertiesChanged");
+        if (r >= 0)
+                r = sd_bus_message_append(m, "sa{sv}as", SG_BUS_JOB, 5, "State", "s",
+                                          sg_job_state_to_string(j->state), "Reason", "s",
+                                          j->reason ?: "", "Pid", "i", (int32_t)j->pid, "Started",
+                                          "t", j->started_usec, "Attempt", "t", j->key.attempt, 0);
+        if (r >= 0)
+                sg_client_send(c, m);
+        return r;
+}
+
+static void emit_to(struct sg_manager *m, struct sg_list *clients, const struct sg_job *j)
+{
+        char id[SG_JOB_ID_MAX] = "";
+        _cleanup_free_ char *path = NULL;
+        struct sg_client *c;
+
+        sg_list_foreach (c, clients, link) {
                 if (!c->subscribed || c->stuck || !sg_caller_may_see(m, &c->caller, j->uid))
                         continue;
                 if (!id[0]) {
@@ -188,9 +231,14 @@ void sg_api_emit(struct sg_manager *m, const struct sg_job *j)
                 }
                 (void)send_event(c, j, id);
                 if (!sg_job_state_is_final(j->state))
-                        (void)sd_bus_emit_properties_changed(c->bus, path, SG_BUS_JOB, "State",
-                                                             "Reason", "Pid", "Started", "Attempt",
-                                                             NULL);
+                        (void)send_changes(c, j, path);
         }
-        free(path);
+}
+
+void sg_api_emit(struct sg_manager *m, const struct sg_job *j)
+{
+        if (m->server)
+                emit_to(m, sg_bus_server_clients(m->server), j);
+        if (m->service)
+                emit_to(m, sg_bus_service_clients(m->service), j);
 }

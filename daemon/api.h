@@ -19,7 +19,7 @@ int sg_api_list_job_paths(sd_bus *bus, const char *prefix, void *userdata, char 
 
 /* Who asks */
 
-/* The connection a message came in on; its caller is the socket's word. */
+/* Who sent a message, on a connection of their own or on a message bus. */
 struct sg_client *sg_api_client(struct sg_manager *m, sd_bus_message *call);
 bool sg_caller_is_admin(const struct sg_manager *m, const struct sg_caller *c);
 bool sg_caller_owns(const struct sg_manager *m, const struct sg_caller *c, uint64_t uid);

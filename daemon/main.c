@@ -148,6 +148,7 @@ static int parse_options(struct options *o, int argc, char **argv)
                 o->manager.state_dir = o->manager.state_dir ?: SG_SYSTEM_STATE_DIR;
                 o->manager.socket = o->manager.socket ?: SG_SYSTEM_SOCKET;
                 o->manager.config_root = o->manager.config_root ?: "";
+                o->manager.message_bus = true;
         }
         return 1;
 }

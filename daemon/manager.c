@@ -200,7 +200,12 @@ static void instance_name(const char *state_dir, char ret[16])
 
 static int on_connected(struct sg_client *c, void *userdata)
 {
-        return sg_api_connect(userdata, c);
+        return sg_api_publish(userdata, c->bus);
+}
+
+static int on_bus_up(sd_bus *bus, void *userdata)
+{
+        return sg_api_publish(userdata, bus);
 }
 
 static void on_disconnected(struct sg_client *c, void *userdata)
@@ -213,13 +218,23 @@ static const struct sg_bus_server_ops server_ops = {
         .disconnected = on_disconnected,
 };
 
+static const struct sg_bus_service_ops service_ops = {
+        .publish = on_bus_up,
+        .disconnected = on_disconnected,
+};
+
 static int open_bus(struct sg_manager *m, const struct sg_manager_options *o)
 {
         _cleanup_free_ char *path = NULL;
+        int r;
 
         if (!o->socket && asprintf(&path, "%s/bus", sg_store_dir(m->store)) < 0)
                 return -ENOMEM;
-        return sg_bus_server_new(&m->server, m->event, o->socket ?: path, &server_ops, m);
+        r = sg_bus_server_new(&m->server, m->event, o->socket ?: path, &server_ops, m);
+        if (r < 0 || !o->message_bus)
+                return r;
+        r = sg_bus_service_new(&m->service, m->event, o->user, SG_BUS_NAME, &service_ops, m);
+        return r == -ENXIO ? 0 : r;
 }
 
 /*
@@ -341,7 +356,9 @@ struct sg_manager *sg_manager_free(struct sg_manager *m)
 
         if (!m)
                 return NULL;
-        m->server = sg_bus_server_free(m->server); /* what the store still answers finds nobody */
+        /* First, so that what the store still answers finds nobody. */
+        m->server = sg_bus_server_free(m->server);
+        m->service = sg_bus_service_free(m->service);
         sg_store_close(m->store);
         sg_list_foreach_safe (l, next, &m->jobs, link) {
                 remove_groups_of_ended(l);

@@ -15,6 +15,7 @@
 #include "core/queue.h"
 #include "core/settings.h"
 #include "edge/bus-server.h"
+#include "edge/bus-service.h"
 #include "edge/cgroup.h"
 #include "edge/config.h"
 #include "edge/node.h"
@@ -26,6 +27,8 @@
 
 struct sg_manager_options {
         const char *state_dir, *socket, *backend, *config_root, *node_name;
+        bool user;        /* below the user's own service manager, for that user */
+        bool message_bus; /* serve the API on the system's (user: the user's) bus, too */
 };
 
 #define SG_JOB_BUCKETS 4096
@@ -42,6 +45,7 @@ struct sg_manager {
         uint64_t explained_iteration;      /* … within this one of the event loop */
         struct sg_users *users;
         struct sg_bus_server *server;
+        struct sg_bus_service *service; /* NULL: no message bus is asked for */
         struct sg_list jobs, active;
         struct sg_live *buckets[SG_JOB_BUCKETS];
         struct sg_list dependents;
@@ -89,7 +93,6 @@ int sg_manager_recover(struct sg_manager *m);
 
 /* api.c: what the bus calls */
 
-int sg_api_connect(struct sg_manager *m,
-                   struct sg_client *c); /* adds the objects to a connection */
+int sg_api_publish(struct sg_manager *m, sd_bus *bus); /* adds the objects to a connection */
 void sg_api_disconnect(struct sg_manager *m, struct sg_client *c);
 void sg_api_emit(struct sg_manager *m, const struct sg_job *job);

@@ -12,12 +12,6 @@
 #define CLIENTS_MAX 512U
 #define CLIENTS_PER_USER_MAX 128U
 #define AUTH_USEC (5ULL * 1000000)
-/* Messages waiting for a client that doesn't read, beyond what the socket holds: 8 MiB, which
- * sd-bus asks for and root gets, else net.core.wmem_max. Most are small and come in bursts, as the
- * 10,000 signals of an array, which a client that reads must survive. A page of job documents is
- * half a megabyte, though: with this many messages unread no more of those are made. */
-#define QUEUED_WRITES_MAX 512U
-#define QUEUED_REPLIES_MAX 32U
 #define BACKLOG 512
 
 struct sg_bus_server {
@@ -31,63 +25,56 @@ struct sg_bus_server {
         void *userdata;
 };
 
-static void client_drop(struct sg_client *c)
-{
-        struct sg_bus_server *s = c->server;
+struct peer {
+        struct sg_client client; /* first, so that either is found from the other */
+        struct sg_bus_server *server;
+        sd_event_source *auth_timer;
+};
 
-        s->ops->disconnected(c, s->userdata);
-        sg_list_remove(&c->link);
+static void peer_drop(struct peer *p)
+{
+        struct sg_bus_server *s = p->server;
+        sd_bus *bus = p->client.bus;
+
+        s->ops->disconnected(&p->client, s->userdata);
         s->n_clients--;
-        sd_event_source_disable_unref(c->auth_timer);
-        sd_bus_close_unref(c->bus);
-        sg_caller_deinit(&c->caller);
-        free(c);
+        sd_event_source_disable_unref(p->auth_timer);
+        sg_client_deinit(&p->client);
+        free(p);
+        sd_bus_close_unref(bus);
 }
 
 static int on_disconnected(sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
         (void)m;
         (void)error;
-        client_drop(userdata);
+        peer_drop(userdata);
         return 0;
-}
-
-/* Shuts down the socket of a client whose replies pile up; sd-bus then reports it as disconnected,
- * outside of whatever call of its is being handled now. */
-static bool client_reads(struct sg_client *c)
-{
-        uint64_t queued = 0;
-
-        if (c->stuck)
-                return false;
-        if (sd_bus_get_n_queued_write(c->bus, &queued) < 0 || queued < QUEUED_WRITES_MAX)
-                return true;
-        sg_log(LOG_NOTICE, "dropping a client of uid %u (pid %d) that doesn't read", c->caller.uid,
-               (int)c->caller.pid);
-        c->stuck = true;
-        (void)shutdown(sd_bus_get_fd(c->bus), SHUT_RDWR);
-        return false;
 }
 
 /* Disconnected comes this way too, and must reach on_disconnected(). */
 static int on_message(sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
+        struct peer *p = userdata;
+
         (void)error;
         if (sd_bus_message_is_signal(m, "org.freedesktop.DBus.Local", "Disconnected") > 0)
                 return 0;
-        return client_reads(userdata) ? 0 : 1;
+        if (p->auth_timer) /* whoever calls has authenticated */
+                p->auth_timer = sd_event_source_disable_unref(p->auth_timer);
+        return sg_client_reads(&p->client) ? 0 : 1;
 }
 
 static int on_auth_timeout(sd_event_source *source, uint64_t usec, void *userdata)
 {
-        struct sg_client *c = userdata;
+        struct peer *p = userdata;
 
         (void)source;
         (void)usec;
-        if (sd_bus_is_ready(c->bus) > 0)
-                c->auth_timer = sd_event_source_disable_unref(c->auth_timer);
+        if (sd_bus_is_ready(p->client.bus) > 0)
+                p->auth_timer = sd_event_source_disable_unref(p->auth_timer);
         else
-                client_drop(c);
+                peer_drop(p);
         return 0;
 }
 
@@ -101,9 +88,10 @@ static unsigned count_of_user(struct sg_bus_server *s, uid_t uid)
         return n;
 }
 
-static int client_start(struct sg_client *c, int fd)
+static int peer_start(struct peer *p, int fd)
 {
-        struct sg_bus_server *s = c->server;
+        struct sg_bus_server *s = p->server;
+        struct sg_client *c = &p->client;
         int r;
 
         r = sd_bus_new(&c->bus);
@@ -124,14 +112,14 @@ static int client_start(struct sg_client *c, int fd)
         if (r >= 0)
                 r = sd_bus_match_signal_async(
                         c->bus, NULL, "org.freedesktop.DBus.Local", "/org/freedesktop/DBus/Local",
-                        "org.freedesktop.DBus.Local", "Disconnected", on_disconnected, NULL, c);
+                        "org.freedesktop.DBus.Local", "Disconnected", on_disconnected, NULL, p);
         if (r >= 0)
-                r = sd_bus_add_filter(c->bus, NULL, on_message, c);
+                r = sd_bus_add_filter(c->bus, NULL, on_message, p);
         if (r >= 0)
                 r = sd_bus_attach_event(c->bus, s->event, SD_EVENT_PRIORITY_NORMAL);
         if (r >= 0)
-                r = sd_event_add_time_relative(s->event, &c->auth_timer, CLOCK_MONOTONIC, AUTH_USEC,
-                                               0, on_auth_timeout, c);
+                r = sd_event_add_time_relative(s->event, &p->auth_timer, CLOCK_MONOTONIC, AUTH_USEC,
+                                               0, on_auth_timeout, p);
         return r < 0 ? r : s->ops->connected(c, s->userdata);
 }
 
@@ -142,33 +130,30 @@ static bool has_room(struct sg_bus_server *s, uid_t uid)
                (s->n_clients < CLIENTS_MAX && count_of_user(s, uid) < CLIENTS_PER_USER_MAX);
 }
 
-static int client_new(struct sg_bus_server *s, int accepted)
+static int peer_new(struct sg_bus_server *s, int accepted)
 {
         _cleanup_close_ int fd = accepted;
-        struct sg_client *c;
+        struct peer *p;
         int r;
 
-        c = calloc(1, sizeof(*c));
-        if (!c)
+        p = calloc(1, sizeof(*p));
+        if (!p)
                 return -ENOMEM;
-        c->server = s;
-        sg_list_init(&c->waiters);
-        sg_list_init(&c->link);
-        r = sg_caller_from_socket(&c->caller, fd);
+        p->server = s;
+        sg_client_init(&p->client);
+        r = sg_caller_from_socket(&p->client.caller, fd);
+        if (r >= 0 && !has_room(s, p->client.caller.uid))
+                r = -EUSERS;
         if (r < 0) {
-                free(c);
+                sg_client_deinit(&p->client);
+                free(p);
                 return r;
         }
-        if (!has_room(s, c->caller.uid)) {
-                sg_caller_deinit(&c->caller);
-                free(c);
-                return -EUSERS;
-        }
-        sg_list_append(&s->clients, &c->link);
+        sg_list_append(&s->clients, &p->client.link);
         s->n_clients++;
-        r = client_start(c, TAKE_FD(fd));
+        r = peer_start(p, TAKE_FD(fd));
         if (r < 0)
-                client_drop(c);
+                peer_drop(p);
         return r;
 }
 
@@ -185,7 +170,7 @@ static int on_connection(sd_event_source *source, int fd, uint32_t revents, void
                         sg_log(LOG_WARNING, "cannot accept a connection on %s: %m", s->path);
                 return 0;
         }
-        r = client_new(s, client);
+        r = peer_new(s, client);
         if (r < 0)
                 sg_log(LOG_DEBUG, "dropped a connection on %s: %s", s->path, strerror(-r));
         return 0;
@@ -255,7 +240,7 @@ struct sg_bus_server *sg_bus_server_free(struct sg_bus_server *s)
         if (!s)
                 return NULL;
         sg_list_foreach_safe (c, next, &s->clients, link)
-                client_drop(c);
+                peer_drop((struct peer *)c);
         if (s->path)
                 (void)unlink(s->path);
         sd_event_source_disable_unref(s->listener);
@@ -265,22 +250,17 @@ struct sg_bus_server *sg_bus_server_free(struct sg_bus_server *s)
         return NULL;
 }
 
+struct sg_client *sg_bus_server_find(struct sg_bus_server *s, sd_bus *bus)
+{
+        struct sg_client *c;
+
+        sg_list_foreach (c, &s->clients, link)
+                if (c->bus == bus)
+                        return c;
+        return NULL;
+}
+
 struct sg_list *sg_bus_server_clients(struct sg_bus_server *s)
 {
         return &s->clients;
-}
-
-void sg_client_send(struct sg_client *c, sd_bus_message *m)
-{
-        if (client_reads(c))
-                (void)sd_bus_send(c->bus, m, NULL);
-}
-
-int sg_client_reply(struct sg_client *c, sd_bus_message *m)
-{
-        uint64_t queued = 0;
-
-        if (sd_bus_get_n_queued_write(c->bus, &queued) >= 0 && queued >= QUEUED_REPLIES_MAX)
-                return -EBUSY;
-        return sd_bus_send(c->bus, m, NULL);
 }

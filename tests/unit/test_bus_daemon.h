@@ -48,6 +48,7 @@ static inline void bus_daemon_init(struct bus_daemon *b)
                       "<busconfig><type>system</type><listen>unix:path=%s</listen>"
                       "<policy context=\"default\"><allow user=\"*\"/><allow own=\"*\"/>"
                       "<allow send_type=\"method_call\"/><allow send_type=\"signal\"/>"
+                      "<allow send_type=\"method_return\"/><allow send_type=\"error\"/>"
                       "<allow eavesdrop=\"false\"/></policy></busconfig>",
                       b->path);
         assert_int_equal(fclose(f), 0);
