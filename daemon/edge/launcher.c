@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Requests are kept in the order in which they are sent, which is that of their deadlines. The
- * kernel takes few datagrams at once (net.unix.max_dgram_qlen), so that those of a burst wait here,
- * each with a copy of its gate.
+ * Requests are kept in the order in which they are sent, which is that of their deadlines. What a
+ * burst has more than the socket takes waits here, each with a copy of its gate.
  */
 #include "edge/launcher.h"
 #include "base/cleanup.h"
