@@ -256,6 +256,8 @@ void sg_document_print_job(const json_t *job)
         string_line("User", job, "user");
         string_line("Class", job, "class");
         string_line("Node", job, "node");
+        string_line("Unit", job, "unit");
+        string_line("Group", job, "cgroup");
         string_line("Command", job, "command");
         string_line("Output", job, "output");
         string_line("Errors", job, "error");

@@ -41,6 +41,8 @@ const struct sg_verb sg_verbs[_SG_VERB_MAX] = {
         [SG_VERB_CONFIG] = {"config", "cat|verify|reload",
                             "Show, check or re-read the configuration",
                             "schedctl config verify && schedctl config reload"},
+        [SG_VERB_ADOPT] = {"adopt", "UNIT|GROUP", "Make a job of something that runs already",
+                           "schedctl adopt --class train jupyter.service"},
         [SG_VERB_VERSION] = {"version", "", "Show versions", "schedctl version --json"},
         [SG_VERB_HELP] = {"help", "[VERB]", "Show help", "schedctl help submit"},
 };
@@ -55,7 +57,8 @@ const struct sg_verb sg_verbs[_SG_VERB_MAX] = {
 
 const struct sg_option sg_options[] = {
         {"name", 0, SG_OPTION_NAME, SETTABLE | TABLES, AT(name), "name", "NAME", "name of the job"},
-        {"class", 0, SG_OPTION_STRING, JOBS | TABLES, AT(class), "class", "CLASS", "policy class"},
+        {"class", 0, SG_OPTION_STRING, JOBS | TABLES | BIT(ADOPT), AT(class), "class", "CLASS",
+         "policy class"},
         {"cpus", 0, SG_OPTION_CPUS, SETTABLE, AT(cpus), "cpus", "N[-M]", "CPUs that it can use"},
         {"pin", 0, SG_OPTION_FLAG, JOBS, AT(pin), "pin", NULL, "give it a CPU set of its own"},
         {"cpu-weight", 0, SG_OPTION_WEIGHT, SETTABLE, AT(cpu_weight), "cpu_weight", "N",

@@ -29,6 +29,7 @@ enum sg_verb_id {
         SG_VERB_HISTORY,
         SG_VERB_EVENTS,
         SG_VERB_CONFIG,
+        SG_VERB_ADOPT,
         SG_VERB_VERSION,
         SG_VERB_HELP,
         _SG_VERB_MAX,

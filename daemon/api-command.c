@@ -22,7 +22,7 @@ static void put_block(struct sg_record *r, uint16_t tag, const char *block, size
 }
 
 /* What lists show: printable, one line, cut where it gets long. */
-static char *shown_command(const char *argv, size_t size)
+char *sg_command_shown(const char *argv, size_t size)
 {
         size_t n = size > COMMAND_SHOWN ? COMMAND_SHOWN : size;
         char *s = malloc(n + 1);
@@ -60,7 +60,7 @@ static void default_name(struct sg_job *j, const char *argv, bool script)
 int sg_submission_show_command(struct sg_submission *s, const char *argv, size_t size)
 {
         default_name(&s->job, argv, size == 0);
-        s->job.command = size == 0 ? strdup("script") : shown_command(argv, size);
+        s->job.command = size == 0 ? strdup("script") : sg_command_shown(argv, size);
         return s->job.command ? 0 : -ENOMEM;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* org.schedgov1.Job: what may be asked of a live job, by its owner or an administrator. */
+#include "adopt.h"
 #include "api.h"
 #include "base/time-util.h"
 #include "edge/log.h"
@@ -150,6 +151,8 @@ static int method_cancel(sd_bus_message *call, void *userdata, sd_bus_error *err
 {
         int r = check_owner(userdata, call, error);
 
+        if (r >= 0)
+                r = sg_adopted_check(userdata, SG_ADOPTED_GOVERNED, "cancelled", error);
         return r < 0 ? r : stop(call, userdata, SG_INTENT_CANCEL, "cancelled");
 }
 
@@ -162,6 +165,12 @@ static int method_requeue(sd_bus_message *call, void *userdata, sd_bus_error *er
                 return r;
         if (l->job.state == SG_JOB_QUEUED)
                 return wrong_state(l, "running", error);
+        if (l->job.adopted)
+                return sd_bus_error_setf(error, SG_ERROR_WRONG_STATE,
+                                         "job %" PRIu64
+                                         " was started by others: it can't be started again from "
+                                         "here",
+                                         l->job.key.n);
         if (l->job.foreground)
                 return sd_bus_error_setf(error, SG_ERROR_WRONG_STATE,
                                          "job %" PRIu64
@@ -203,6 +212,9 @@ static int set_frozen(sd_bus_message *call, struct sg_live *l, bool frozen, sd_b
 {
         int r = check_owner(l, call, error);
 
+        if (r >= 0)
+                r = sg_adopted_check(l, SG_ADOPTED_GOVERNED, frozen ? "suspended" : "resumed",
+                                     error);
         if (r < 0)
                 return r;
         if (l->job.state != (frozen ? SG_JOB_RUNNING : SG_JOB_SUSPENDED))
@@ -233,6 +245,8 @@ static int method_signal(sd_bus_message *call, void *userdata, sd_bus_error *err
         struct sg_live *l = userdata;
         int sig, r = check_owner(l, call, error);
 
+        if (r >= 0)
+                r = sg_adopted_check(l, SG_ADOPTED_GOVERNED, "signalled", error);
         if (r >= 0)
                 r = sd_bus_message_read(call, "i", &sig);
         if (r < 0)
@@ -320,6 +334,8 @@ static int method_set(sd_bus_message *call, void *userdata, sd_bus_error *error)
         int r;
 
         r = check_owner(l, call, error);
+        if (r >= 0)
+                r = sg_adopted_check(l, SG_ADOPTED_LIMITED, "limited", error);
         if (r >= 0)
                 r = sg_api_read_dict(call, sg_option_read_live, &s, error);
         if (r >= 0)

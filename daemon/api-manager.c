@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* org.schedgov1.Manager: the table of its members, and those about the daemon itself. */
+#include "adopt.h"
 #include "api.h"
 #include <errno.h>
 #include <string.h>
@@ -101,6 +102,22 @@ static int method_config_cat(sd_bus_message *call, void *userdata, sd_bus_error 
         return r < 0 ? r : sd_bus_reply_method_return(call, "s", m->config_text ?: "");
 }
 
+/* --- what runs already */
+
+static int method_adopt(sd_bus_message *call, void *userdata, sd_bus_error *error)
+{
+        struct sg_manager *m = userdata;
+        const char *what, *class;
+        int r;
+
+        r = check_admin(m, call, "adopt what others started", error);
+        if (r >= 0)
+                r = sd_bus_message_read(call, "ss", &what, &class);
+        if (r >= 0)
+                r = sg_adopter_adopt(m->adopter, call, what, class, error);
+        return r < 0 ? r : 1;
+}
+
 /* --- properties
  * ------------------------------------------------------------------------------------------------------------
  */
@@ -137,6 +154,7 @@ const sd_bus_vtable sg_manager_vtable[] = {
         METHOD("OpenLog", "s", "hb", sg_api_open_log),
         METHOD("ListEvents", "tst", "a(ttsss)", sg_api_list_events),
         METHOD("Subscribe", NULL, NULL, method_subscribe),
+        METHOD("Adopt", "ss", "t", method_adopt),
         METHOD("Describe", NULL, "s", method_describe),
         METHOD("Reload", NULL, "as", method_reload),
         METHOD("ConfigCat", NULL, "s", method_config_cat),

@@ -70,6 +70,9 @@ int sg_submission_show_command(struct sg_submission *s, const char *argv, size_t
 /* A block is strings, each with its NUL, as in /proc/PID/cmdline: they may hold any byte but that.
  */
 bool sg_block_is_whole(const char *block, size_t size);
+/* The words as lists show them: printable, one line, cut where it gets long. Heap, NULL = no
+ * memory. */
+char *sg_command_shown(const char *argv, size_t size);
 /* sg_entry_cb of a submission: the value of one key, into its field and `asked`; and of what may
  * change later. */
 int sg_option_read(const char *key, sd_bus_message *m, void *submission, sd_bus_error *error);

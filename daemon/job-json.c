@@ -146,6 +146,9 @@ int sg_job_document(struct sg_manager *m, const struct sg_job *j, struct sg_live
                 o, "not_enforced",
                 limit_names(live && live->scope ? sg_scope_unenforced(live->scope) : 0));
         json_object_set_new(o, "usage", usage(j, live));
+        json_object_set_new(o, "adopted", json_boolean(j->adopted != SG_ADOPTED_NOT));
+        json_object_set_new(o, "unit", string_or_null(j->unit));
+        json_object_set_new(o, "cgroup", string_or_null(j->group));
         json_object_set_new(o, "progress", json_null()); /* neither is known of any job yet */
         json_object_set_new(o, "share", json_null());
         return dump(o, ret);

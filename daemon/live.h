@@ -9,6 +9,7 @@
 #include "core/job.h"
 #include "core/queue.h"
 #include "edge/bus-server.h"
+#include "edge/cgroup-watch.h"
 #include "edge/cgroup.h"
 #include "edge/store.h"
 #include <systemd/sd-bus.h>
@@ -57,6 +58,11 @@ struct sg_live {
                 *group_source;  /* cgroup.events of `job` when nobody else waits for its end */
         sd_event_source *timer; /* begin, time limit, or grace: one at a time */
         bool killed;            /* SIGKILL has been sent */
+
+        /* Adopted jobs. */
+        struct sg_list adopted_link;
+        struct sg_watched *watched; /* its group, while that is populated */
+        bool settled;               /* its processes are what they are to be */
 
         struct sg_client *runner; /* `schedctl run`: the connection, until it has become the shim */
         sd_bus_message *attach;   /* its pending Attach */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "manager.h"
+#include "adopt.h"
 #include "base/cleanup.h"
 #include "base/fault.h"
 #include "base/file.h"
@@ -62,6 +63,7 @@ int sg_live_new(struct sg_live **ret, struct sg_manager *m, uint64_t n)
         sg_list_init(&l->active_link);
         sg_list_init(&l->entry.link);
         sg_list_init(&l->waiters);
+        sg_list_init(&l->adopted_link);
         sg_job_init(&l->job);
         strcpy(l->job.key.origin, m->node.name);
         l->job.key.n = n;
@@ -87,6 +89,7 @@ void sg_live_free(struct sg_live *l)
         m->n_jobs--;
         sg_list_remove(&l->after_link);
         sg_list_remove(&l->active_link);
+        sg_adopted_forget(l);
         sg_queue_remove(m->queue, &l->entry);
         sd_event_source_disable_unref(l->gate_source);
         sd_event_source_disable_unref(l->shim_source);
@@ -148,6 +151,7 @@ int sg_manager_reload(struct sg_manager *m, struct sg_config_errors *errors)
         free(m->config_text);
         m->config_text = text;
         settings_apply(m);
+        sg_adopter_reload(m->adopter);
         sg_log(LOG_INFO, "configuration loaded: %zu classes", m->settings->n_classes);
         return 0;
 }
@@ -296,6 +300,10 @@ static int manager_start(struct sg_manager *m, const struct sg_manager_options *
         r = sg_manager_recover(m);
         if (r < 0)
                 return fail(ret_why, r, "load the jobs");
+        r = sg_adopter_new(&m->adopter, m);
+        if (r < 0)
+                return fail(ret_why, r, "watch the control groups");
+        sg_adopter_start(m->adopter);
         r = sg_store_attach(m->store, m->event);
         if (r >= 0)
                 r = open_bus(m, o);
@@ -364,6 +372,7 @@ struct sg_manager *sg_manager_free(struct sg_manager *m)
                 remove_groups_of_ended(l);
                 sg_live_free(l);
         }
+        m->adopter = sg_adopter_free(m->adopter);
         sg_queue_free(m->queue);
         sg_backend_free(m->backend);
         sg_users_free(m->users);

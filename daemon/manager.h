@@ -44,6 +44,7 @@ struct sg_manager {
         struct sg_node_snapshot explained; /* what reasons are given from, */
         uint64_t explained_iteration;      /* … within this one of the event loop */
         struct sg_users *users;
+        struct sg_adopter *adopter; /* NULL: no cgroup tree to be seen */
         struct sg_bus_server *server;
         struct sg_bus_service *service; /* NULL: no message bus is asked for */
         struct sg_list jobs, active;

@@ -119,6 +119,8 @@ int sg_manager_recover(struct sg_manager *m)
         if (r < 0)
                 return r;
         sg_list_foreach_safe (l, next, &m->jobs, link) {
+                if (l->job.adopted) /* its group tells, see adopt.c */
+                        continue;
                 if (l->job.state == SG_JOB_QUEUED && l->job.foreground)
                         drop_unstarted_run(l);
                 else if (l->job.state != SG_JOB_QUEUED)

@@ -27,7 +27,7 @@ int sg_manager_snapshot(struct sg_manager *m, struct sg_node_snapshot *ret)
         sg_list_foreach (l, &m->jobs, link) {
                 struct sg_counters c;
 
-                if (!l->scope || l->job.limits.memory_max == SG_UNLIMITED)
+                if (!l->scope || l->job.adopted || l->job.limits.memory_max == SG_UNLIMITED)
                         continue;
                 sg_scope_counters(l->scope, &c);
                 if (c.memory_bytes != SG_UNLIMITED)

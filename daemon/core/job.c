@@ -238,8 +238,8 @@ int sg_job_state_from_string(const char *s)
 int sg_job_exit_status(const struct sg_job *j)
 {
         switch (j->state) {
-        case SG_JOB_EXITED:
-                return (int)(j->exit_code & 0xff);
+        case SG_JOB_EXITED: /* nobody tells how a job of others exited, unless it failed */
+                return j->exit_code < 0 ? 0 : (int)(j->exit_code & 0xff);
         case SG_JOB_KILLED: /* without a signal it was cancelled before it ran: as if by SIGTERM */
                 return 128 + (j->signal > 0 ? (int)j->signal : 15);
         case SG_JOB_OOM:

@@ -35,21 +35,21 @@ struct source {
 /* io: the second figure of the pair, written bytes, follows the first in the struct. */
 static const struct source sources[] = {
         /* cpu.stat is there on a bare v2 tree too, without any controller. */
-        {FIGURE(cpu_usec), SG_HIER_UNIFIED, "job/cpu.stat", FORMAT_KEYED, "usage_usec", 1},
-        {FIGURE(cpu_usec), SG_HIER_CPUACCT, "job/cpuacct.usage", FORMAT_NUMBER, NULL, 1000},
-        {FIGURE(cpu_usec), SG_HIER_CPU, "job/cpuacct.usage", FORMAT_NUMBER, NULL, 1000},
-        {FIGURE(memory_bytes), SG_HIER_UNIFIED, "job/memory.current", FORMAT_NUMBER, NULL, 1},
-        {FIGURE(memory_bytes), SG_HIER_MEMORY, "job/memory.usage_in_bytes", FORMAT_NUMBER, NULL, 1},
-        {FIGURE(memory_peak_bytes), SG_HIER_UNIFIED, "job/memory.peak", FORMAT_NUMBER, NULL, 1},
-        {FIGURE(memory_peak_bytes), SG_HIER_MEMORY, "job/memory.max_usage_in_bytes", FORMAT_NUMBER,
+        {FIGURE(cpu_usec), SG_HIER_UNIFIED, "cpu.stat", FORMAT_KEYED, "usage_usec", 1},
+        {FIGURE(cpu_usec), SG_HIER_CPUACCT, "cpuacct.usage", FORMAT_NUMBER, NULL, 1000},
+        {FIGURE(cpu_usec), SG_HIER_CPU, "cpuacct.usage", FORMAT_NUMBER, NULL, 1000},
+        {FIGURE(memory_bytes), SG_HIER_UNIFIED, "memory.current", FORMAT_NUMBER, NULL, 1},
+        {FIGURE(memory_bytes), SG_HIER_MEMORY, "memory.usage_in_bytes", FORMAT_NUMBER, NULL, 1},
+        {FIGURE(memory_peak_bytes), SG_HIER_UNIFIED, "memory.peak", FORMAT_NUMBER, NULL, 1},
+        {FIGURE(memory_peak_bytes), SG_HIER_MEMORY, "memory.max_usage_in_bytes", FORMAT_NUMBER,
          NULL, 1},
-        {FIGURE(oom_kills), SG_HIER_UNIFIED, "job/memory.events", FORMAT_KEYED, "oom_kill", 1},
-        {FIGURE(oom_kills), SG_HIER_MEMORY, "job/memory.oom_control", FORMAT_KEYED, "oom_kill", 1},
-        {FIGURE(io_read_bytes), SG_HIER_UNIFIED, "job/io.stat", FORMAT_IO_V2, NULL, 1},
-        {FIGURE(io_read_bytes), SG_HIER_BLKIO, "job/blkio.throttle.io_service_bytes_recursive",
+        {FIGURE(oom_kills), SG_HIER_UNIFIED, "memory.events", FORMAT_KEYED, "oom_kill", 1},
+        {FIGURE(oom_kills), SG_HIER_MEMORY, "memory.oom_control", FORMAT_KEYED, "oom_kill", 1},
+        {FIGURE(io_read_bytes), SG_HIER_UNIFIED, "io.stat", FORMAT_IO_V2, NULL, 1},
+        {FIGURE(io_read_bytes), SG_HIER_BLKIO, "blkio.throttle.io_service_bytes_recursive",
          FORMAT_IO_V1, NULL, 1},
-        {FIGURE(pids), SG_HIER_UNIFIED, "job/pids.current", FORMAT_NUMBER, NULL, 1},
-        {FIGURE(pids), SG_HIER_PIDS, "job/pids.current", FORMAT_NUMBER, NULL, 1},
+        {FIGURE(pids), SG_HIER_UNIFIED, "pids.current", FORMAT_NUMBER, NULL, 1},
+        {FIGURE(pids), SG_HIER_PIDS, "pids.current", FORMAT_NUMBER, NULL, 1},
 };
 
 struct scan {
@@ -164,7 +164,8 @@ static const char *dir_of(const struct sg_group_dir *dirs, size_t n_dirs, enum s
         return NULL;
 }
 
-void sg_counters_read(const struct sg_group_dir *dirs, size_t n_dirs, struct sg_counters *ret)
+static void read_below(const struct sg_group_dir *dirs, size_t n_dirs, const char *below,
+                       struct sg_counters *ret)
 {
         memset(ret, 0xff, sizeof(*ret)); /* SG_UNLIMITED everywhere */
 
@@ -173,14 +174,26 @@ void sg_counters_read(const struct sg_group_dir *dirs, size_t n_dirs, struct sg_
                 uint64_t *figure = (uint64_t *)((char *)ret + source->figure);
                 const char *dir = dir_of(dirs, n_dirs, source->hier);
                 struct scan s = {.source = source};
-                char path[PATH_MAX];
+                char group[PATH_MAX], path[PATH_MAX];
 
                 if (!dir || *figure != SG_UNLIMITED)
                         continue;
-                if (sg_path_join(path, sizeof(path), dir, source->file) < 0 || !scan_file(&s, path))
+                if (sg_path_join(group, sizeof(group), dir, below) < 0 ||
+                    sg_path_join(path, sizeof(path), group, source->file) < 0 ||
+                    !scan_file(&s, path))
                         continue;
                 figure[0] = s.value[0] / source->divide;
                 if (source->format >= FORMAT_IO_V2)
                         figure[1] = s.value[1];
         }
+}
+
+void sg_counters_read(const struct sg_group_dir *dirs, size_t n_dirs, struct sg_counters *ret)
+{
+        read_below(dirs, n_dirs, "job", ret);
+}
+
+void sg_counters_read_whole(const struct sg_group_dir *dirs, size_t n_dirs, struct sg_counters *ret)
+{
+        read_below(dirs, n_dirs, ".", ret);
 }

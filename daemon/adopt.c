@@ -1,0 +1,571 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * From a group that has processes to a job and to its end. A newcomer becomes a job when its user's
+ * name is known, which mostly is at once; what has gone by then was never there. The row is durable
+ * before it is shown. Of a group that has ended nothing can be read any more, so it is read now and
+ * then while it lives.
+ */
+#include "adopt.h"
+#include "api.h"
+#include "base/time-util.h"
+#include "edge/cgroup-unit.h"
+#include "edge/log.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <syslog.h>
+
+#define ADOPTED_MAX 10000U
+/* systemd-run has become the command by then, and a service's first process its program. */
+#define SETTLE_USEC (300ULL * 1000)
+#define SAMPLE_USEC (5ULL * 1000000)
+
+struct sg_adopter {
+        struct sg_manager *manager;
+        struct sg_adopt_rules rules;
+        struct sg_watch *watch;
+        struct sg_list jobs, newcomers;
+        size_t n_jobs;
+        sd_event_source *timer;
+        bool complained;
+};
+
+struct newcomer {
+        struct sg_list link;
+        struct sg_adopter *adopter;
+        char *path;
+        uint64_t inode;
+        struct sg_adoptee as;
+        struct sg_member first;
+        sd_bus_message *call; /* of who asked for it, or NULL */
+};
+
+static void newcomer_free(struct newcomer *n)
+{
+        sg_list_remove(&n->link);
+        sd_bus_message_unref(n->call);
+        free(n->path);
+        free(n);
+}
+
+/* --- the end */
+
+static bool final_counters(struct sg_live *l)
+{
+        struct sg_counters c;
+
+        if (!l->scope)
+                return false;
+        sg_scope_counters(l->scope, &c);
+        l->job.cpu_usec = c.cpu_usec;
+        l->job.memory_peak_bytes = c.memory_peak_bytes;
+        l->job.oom_kills = c.oom_kills;
+        l->job.io_read_bytes = c.io_read_bytes;
+        l->job.io_write_bytes = c.io_write_bytes;
+        return c.oom_kills != SG_UNLIMITED && c.oom_kills > 0;
+}
+
+static void end(struct sg_live *l)
+{
+        bool oom = final_counters(l);
+
+        if (l->job.intent == SG_INTENT_CANCEL) {
+                l->job.state = SG_JOB_KILLED;
+        } else if (l->job.intent == SG_INTENT_TIMEOUT) {
+                l->job.state = SG_JOB_TIMEOUT;
+        } else if (oom) {
+                l->job.state = SG_JOB_OOM;
+                (void)sg_job_set_reason(&l->job, "processes of it were killed for lack of memory");
+        } else {
+                l->job.state = SG_JOB_EXITED;
+        }
+        sg_live_end(l);
+}
+
+/* It was running when we were last there. */
+static void end_unseen(struct sg_live *l, const char *why)
+{
+        if (l->job.intent == SG_INTENT_CANCEL)
+                l->job.state = SG_JOB_KILLED;
+        else if (strcmp(l->job.boot_id, l->manager->node.boot_id) != 0)
+                l->job.state = SG_JOB_LOST;
+        else
+                l->job.state = SG_JOB_EXITED;
+        if (!l->job.reason)
+                (void)sg_job_set_reason(&l->job, "%s", why);
+        sg_live_end(l);
+}
+
+void sg_adopted_forget(struct sg_live *l)
+{
+        struct sg_adopter *a = l->manager->adopter;
+
+        if (l->watched)
+                l->watched->owner = NULL;
+        l->watched = NULL;
+        if (a && !sg_list_empty(&l->adopted_link))
+                a->n_jobs--;
+        sg_list_remove(&l->adopted_link);
+}
+
+static void on_ended(struct sg_watched *g, void *userdata)
+{
+        struct sg_live *l = g->owner;
+
+        (void)userdata;
+        g->owner = NULL;
+        if (!l)
+                return;
+        l->watched = NULL;
+        if (!l->stored || l->dropping) /* then as soon as it is */
+                l->concluded = true;
+        else
+                end(l);
+}
+
+/* --- what it does */
+
+static void on_changed(struct sg_watched *g, void *userdata)
+{
+        struct sg_live *l = g->owner;
+        struct sg_counters c;
+
+        (void)userdata;
+        if (!l || !l->scope || l->dropping)
+                return;
+        sg_scope_counters(l->scope, &c); /* an OOM kill may be its last moment */
+        if (g->frozen == (l->job.state == SG_JOB_SUSPENDED))
+                return;
+        l->job.state = g->frozen ? SG_JOB_SUSPENDED : SG_JOB_RUNNING;
+        if (l->stored)
+                sg_live_changed(l);
+}
+
+struct renaming {
+        struct sg_manager *manager;
+        uint64_t n, uid, gid;
+};
+
+static void on_other_user(const char *name, void *userdata)
+{
+        struct renaming *r = userdata;
+        struct sg_live *l = sg_manager_find(r->manager, r->n);
+
+        if (l && !l->dropping) {
+                l->job.uid = r->uid;
+                l->job.gid = r->gid;
+                (void)snprintf(l->job.user, sizeof(l->job.user), "%s", name);
+                sg_live_changed(l);
+        }
+        free(r);
+}
+
+/* Whoever starts a unit may do so as root, and become somebody else before the program begins. */
+static void settle_user(struct sg_live *l, const struct sg_member *now)
+{
+        struct renaming *r;
+
+        if (l->job.uid == now->uid)
+                return;
+        r = malloc(sizeof(*r));
+        if (!r)
+                return;
+        *r = (struct renaming){l->manager, l->job.key.n, now->uid, now->gid};
+        if (sg_users_lookup(l->manager->users, now->uid, on_other_user, r) < 0)
+                free(r);
+}
+
+static void settle(struct sg_live *l)
+{
+        struct sg_member now;
+        char *command;
+
+        l->settled = true;
+        if (!l->watched || sg_watched_member(l->watched, &now) < 0)
+                return;
+        command = sg_command_shown(now.command, now.command_size);
+        if (!command)
+                return;
+        if (l->job.pid != now.pid || !l->job.command || strcmp(l->job.command, command) != 0) {
+                free(l->job.command);
+                l->job.command = command;
+                l->job.pid = now.pid;
+                sg_live_changed(l);
+        } else {
+                free(command);
+        }
+        settle_user(l, &now);
+}
+
+static void arm_timer(struct sg_adopter *a, uint64_t delay_usec);
+
+static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
+{
+        struct sg_adopter *a = userdata;
+        struct sg_live *l;
+        struct sg_counters c;
+
+        (void)source;
+        (void)usec;
+        sg_list_foreach (l, &a->jobs, adopted_link) {
+                if (!l->stored || l->dropping)
+                        continue;
+                if (!l->settled)
+                        settle(l);
+                if (l->scope)
+                        sg_scope_counters(l->scope, &c);
+        }
+        if (!sg_list_empty(&a->jobs))
+                arm_timer(a, SAMPLE_USEC);
+        return 0;
+}
+
+static void arm_timer(struct sg_adopter *a, uint64_t delay_usec)
+{
+        int r;
+
+        a->timer = sd_event_source_disable_unref(a->timer);
+        r = sd_event_add_time_relative(a->manager->event, &a->timer, CLOCK_MONOTONIC, delay_usec,
+                                       delay_usec / 10, on_timer, a);
+        if (r < 0)
+                sg_log(LOG_ERR, "cannot set the timer of adopted jobs: %s", strerror(-r));
+}
+
+/* --- the beginning */
+
+struct storing {
+        struct sg_manager *manager;
+        uint64_t n;
+        sd_bus_message *call;
+};
+
+static void on_stored(int result, const struct sg_job *job, void *userdata)
+{
+        struct storing *st = userdata;
+        struct sg_live *l = sg_manager_find(st->manager, st->n);
+
+        (void)job;
+        if (result < 0)
+                sg_log(LOG_ERR, "cannot store that %s is a job: %s", l->job.group,
+                       strerror(-result));
+        if (result < 0 && st->call)
+                (void)sd_bus_reply_method_errorf(st->call, SG_ERROR_STORE,
+                                                 "cannot store the job: %s", strerror(-result));
+        else if (st->call)
+                (void)sd_bus_reply_method_return(st->call, "t", st->n);
+        sd_bus_message_unref(st->call);
+        free(st);
+        if (result < 0) {
+                sg_live_free(l);
+                return;
+        }
+        l->stored = true;
+        sg_api_emit(l->manager, &l->job);
+        if (l->concluded)
+                end(l);
+        else
+                arm_timer(l->manager->adopter, SETTLE_USEC);
+}
+
+static void fill_job(struct sg_live *l, const struct newcomer *n, const struct sg_watched *g,
+                     const char *user)
+{
+        struct sg_job *j = &l->job;
+
+        j->state = g->frozen ? SG_JOB_SUSPENDED : SG_JOB_RUNNING;
+        j->adopted = n->as.how;
+        j->uid = n->first.uid;
+        j->gid = n->first.gid;
+        j->pid = n->first.pid;
+        j->started_usec = n->first.started_usec;
+        j->submitted_usec = j->changed_usec = sg_now_realtime_usec();
+        (void)snprintf(j->user, sizeof(j->user), "%s", user);
+        strcpy(j->class, n->as.class);
+        strcpy(j->boot_id, l->manager->node.boot_id);
+        sg_adopt_name(n->path, j->name);
+        sg_watched_identity(g, j->invocation);
+        l->class = n->as.policy;
+        if (n->as.how != SG_ADOPTED_OBSERVED)
+                j->limits = n->as.policy->limits;
+}
+
+/* 0, and it owns the group. */
+static int make_live(struct newcomer *n, struct sg_watched *g, const char *user,
+                     struct sg_live **ret)
+{
+        struct sg_manager *m = n->adopter->manager;
+        struct sg_live *l;
+        int r;
+
+        r = sg_live_new(&l, m, m->last_n + 1);
+        if (r < 0)
+                return r;
+        fill_job(l, n, g, user);
+        l->job.group = strdup(n->path);
+        l->job.unit = n->as.unit[0] ? strdup(n->as.unit) : NULL;
+        l->job.command = sg_command_shown(n->first.command, n->first.command_size);
+        r = !l->job.group || (n->as.unit[0] && !l->job.unit) ? -ENOMEM
+                                                             : sg_scope_observe(&l->scope, g);
+        if (r < 0) {
+                sg_live_free(l);
+                return r;
+        }
+        m->last_n++;
+        l->watched = g;
+        g->owner = l;
+        sg_list_append(&n->adopter->jobs, &l->adopted_link);
+        n->adopter->n_jobs++;
+        *ret = l;
+        return 0;
+}
+
+/* -ESRCH: it was too short. */
+static int take_in(struct newcomer *n, const char *user)
+{
+        struct sg_adopter *a = n->adopter;
+        struct sg_watched *g = sg_watch_find(a->watch, n->path);
+        struct storing *st;
+        struct sg_live *l;
+        int r;
+
+        if (!g || g->inode != n->inode || !g->populated)
+                return -ESRCH;
+        if (g->owner)
+                return -EEXIST;
+        st = malloc(sizeof(*st));
+        if (!st)
+                return -ENOMEM;
+        r = make_live(n, g, user, &l);
+        if (r < 0) {
+                free(st);
+                return r;
+        }
+        *st = (struct storing){a->manager, l->job.key.n, TAKE_PTR(n->call)};
+        sg_store_submit(a->manager->store, &l->job, 1, NULL, NULL, 0, on_stored, st);
+        return 0;
+}
+
+static void on_user(const char *name, void *userdata)
+{
+        struct newcomer *n = userdata;
+        int r = take_in(n, name);
+
+        if (r < 0 && n->call)
+                (void)sd_bus_reply_method_errorf(n->call, SG_ERROR_WRONG_STATE, "%s: %s", n->path,
+                                                 r == -EEXIST  ? "it is a job already"
+                                                 : r == -ESRCH ? "it has ended"
+                                                               : strerror(-r));
+        else if (r < 0 && r != -ESRCH && r != -EEXIST)
+                sg_log(LOG_ERR, "cannot adopt %s: %s", n->path, strerror(-r));
+        newcomer_free(n);
+}
+
+static bool have_room(struct sg_adopter *a)
+{
+        if (a->n_jobs < ADOPTED_MAX)
+                return true;
+        if (!a->complained)
+                sg_log(LOG_WARNING, "%u adopted jobs live already; no more are adopted",
+                       ADOPTED_MAX);
+        a->complained = true;
+        return false;
+}
+
+static int welcome(struct sg_adopter *a, const struct sg_watched *g, const struct sg_adoptee *as,
+                   sd_bus_message *call)
+{
+        struct newcomer *n;
+        int r;
+
+        if (!have_room(a))
+                return -ENOSPC;
+        n = calloc(1, sizeof(*n));
+        if (!n)
+                return -ENOMEM;
+        sg_list_append(&a->newcomers, &n->link);
+        n->adopter = a;
+        n->as = *as;
+        n->inode = g->inode;
+        n->path = strdup(g->path);
+        r = n->path ? sg_watched_member(g, &n->first) : -ENOMEM;
+        if (r >= 0) {
+                n->call = sd_bus_message_ref(call);
+                r = sg_users_lookup(a->manager->users, n->first.uid, on_user, n);
+                if (r >= 0)
+                        return 0;
+        }
+        newcomer_free(n);
+        return r;
+}
+
+static void on_populated(struct sg_watched *g, void *userdata)
+{
+        struct sg_adopter *a = userdata;
+        struct sg_adoptee as;
+        int r = 0;
+
+        if (sg_adopt_classify(&a->rules, g->path, &as) > 0)
+                r = welcome(a, g, &as, NULL);
+        if (r < 0 && r != -ESRCH && r != -ENOSPC)
+                sg_log(LOG_ERR, "cannot adopt %s: %s", g->path, strerror(-r));
+}
+
+static void on_look(const char *path, bool *ret_inside, bool *ret_wanted, void *userdata)
+{
+        const struct sg_adopter *a = userdata;
+        unsigned look = sg_adopt_look(&a->rules, path);
+
+        *ret_inside = look & SG_LOOK_INSIDE;
+        *ret_wanted = look & SG_LOOK_AT;
+}
+
+/* --- by hand */
+
+int sg_adopter_adopt(struct sg_adopter *a, sd_bus_message *call, const char *what,
+                     const char *class, sd_bus_error *error)
+{
+        struct sg_adoptee as = {.how = SG_ADOPTED_OBSERVED};
+        struct sg_watched *g;
+        int r;
+
+        if (!a)
+                return sd_bus_error_set(error, SG_ERROR_INVALID, "no control groups are visible");
+        if (!sg_adopt_pattern_valid(what))
+                return sd_bus_error_setf(error, SG_ERROR_INVALID,
+                                         "'%s' is neither a unit nor a group's absolute path",
+                                         what);
+        as.policy = sg_settings_class(a->manager->settings, class[0] ? class : "default");
+        if (!as.policy)
+                return sd_bus_error_setf(error, SG_ERROR_INVALID, "class: there is no class '%s'",
+                                         class);
+        strcpy(as.class, as.policy->name);
+        r = sg_watch_add(a->watch, what, &g);
+        if (r < 0)
+                return sd_bus_error_setf(error, SG_ERROR_INVALID, "%s: %s", what,
+                                         r == -ENOENT ? "there is no such group" : strerror(-r));
+        if (!sg_adopt_unit_of(what, as.unit))
+                as.unit[0] = 0;
+        if (g->owner)
+                return sd_bus_error_setf(error, SG_ERROR_WRONG_STATE, "%s is job %" PRIu64, what,
+                                         ((struct sg_live *)g->owner)->job.key.n);
+        r = welcome(a, g, &as, call);
+        return r >= 0 ? 0
+                      : sd_bus_error_setf(error, SG_ERROR_INVALID, "%s: %s", what,
+                                          r == -ESRCH    ? "no process is in it"
+                                          : r == -ENOSPC ? "too many jobs are adopted already"
+                                                         : strerror(-r));
+}
+
+int sg_adopted_check(const struct sg_live *l, enum sg_adoption needed, const char *verb,
+                     sd_bus_error *error)
+{
+        if (l->job.adopted == SG_ADOPTED_NOT || l->job.adopted >= needed)
+                return 0;
+        return sd_bus_error_setf(error, SG_ERROR_NOT_YOURS,
+                                 "job %" PRIu64 " (%s) is managed by %s and only observed here: it "
+                                 "can't be %s from here",
+                                 l->job.key.n, l->job.unit ?: l->job.group,
+                                 sg_adopt_owner(l->job.group), verb);
+}
+
+/* --- the daemon's return */
+
+static void find_again(struct sg_adopter *a, struct sg_live *l)
+{
+        char identity[SG_INVOCATION_ID_MAX];
+        struct sg_watched *g = NULL;
+        int r = -ESTALE;
+
+        if (strcmp(l->job.boot_id, a->manager->node.boot_id) != 0) {
+                end_unseen(l, "the machine was started anew");
+                return;
+        }
+        if (l->job.group)
+                r = sg_watch_add(a->watch, l->job.group, &g);
+        if (r >= 0)
+                sg_watched_identity(g, identity);
+        if (r < 0 || !g->populated || strcmp(identity, l->job.invocation) != 0 || g->owner) {
+                end_unseen(l, "it ended while the governor was away");
+                return;
+        }
+        r = sg_scope_observe(&l->scope, g);
+        if (r < 0)
+                sg_log(LOG_ERR, "job %" PRIu64 ": cannot read its group: %s", l->job.key.n,
+                       strerror(-r));
+        l->watched = g;
+        g->owner = l;
+        sg_list_append(&a->jobs, &l->adopted_link);
+        a->n_jobs++;
+        on_changed(g, a);
+}
+
+void sg_adopter_start(struct sg_adopter *a)
+{
+        struct sg_live *l, *next;
+        struct sg_manager *m;
+
+        if (!a)
+                return;
+        m = a->manager;
+        sg_list_foreach_safe (l, next, &m->jobs, link)
+                if (l->job.adopted && !l->watched && !l->dropping)
+                        find_again(a, l);
+        if (a->n_jobs > 0)
+                arm_timer(a, SAMPLE_USEC);
+        sg_watch_scan(a->watch);
+}
+
+void sg_adopter_reload(struct sg_adopter *a)
+{
+        if (!a)
+                return;
+        a->rules.settings = a->manager->settings;
+        a->complained = false;
+        sg_watch_scan(a->watch);
+}
+
+/* --- the object */
+
+static const struct sg_watch_ops watch_ops = {
+        .look = on_look,
+        .populated = on_populated,
+        .changed = on_changed,
+        .ended = on_ended,
+};
+
+int sg_adopter_new(struct sg_adopter **ret, struct sg_manager *m)
+{
+        struct sg_adopter *a = calloc(1, sizeof(*a));
+        int r;
+
+        if (!a)
+                return -ENOMEM;
+        a->manager = m;
+        a->rules = (struct sg_adopt_rules){.settings = m->settings};
+        sg_list_init(&a->jobs);
+        sg_list_init(&a->newcomers);
+        r = sg_watch_new(&a->watch, m->backend, m->event, &watch_ops, a);
+        if (r < 0) {
+                (void)sg_adopter_free(a);
+                a = NULL;
+        }
+        if (r < 0 && r != -ENOENT)
+                return r;
+        *ret = a;
+        return 0;
+}
+
+/* After the jobs: they hold on to it. */
+struct sg_adopter *sg_adopter_free(struct sg_adopter *a)
+{
+        struct newcomer *n, *next;
+
+        if (!a)
+                return NULL;
+        sg_list_foreach_safe (n, next, &a->newcomers, link)
+                newcomer_free(n);
+        a->timer = sd_event_source_disable_unref(a->timer);
+        sg_watch_free(a->watch);
+        free(a);
+        return NULL;
+}
