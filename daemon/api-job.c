@@ -267,36 +267,21 @@ static int method_signal(sd_bus_message *call, void *userdata, sd_bus_error *err
  * ------------------------------------------------------------------------------------------------------------------------
  */
 
-/* What the kernel holds first, so that a value that it refuses changes nothing. */
-static int apply_changes(struct sg_live *l, const struct sg_job *changed, sd_bus_error *error)
-{
-        _cleanup_free_ char *why = NULL;
-        char *reason;
-        int r = 0;
-
-        if (l->scope)
-                r = sg_scope_set_limits(l->scope, &changed->limits,
-                                        l->job.limits.pin ? &l->pinned : NULL, &why);
-        if (r < 0)
-                return sd_bus_error_setf(error, SG_ERROR_INVALID, "job %" PRIu64 ": %s",
-                                         l->job.key.n, why ?: strerror(-r));
-        reason = l->job.reason;
-        l->job.limits = changed->limits;
-        l->job.priority = changed->priority;
-        l->job.reason = reason;
-        strcpy(l->job.name, changed->name);
-        sg_queue_change(l->manager->queue, &l->entry, l->job.priority, l->job.limits.memory_max);
-        if (l->job.state == SG_JOB_RUNNING && l->job.intent == SG_INTENT_NONE)
-                sg_live_arm_time_limit(l);
-        sg_manager_schedule(l->manager);
-        return 0;
-}
-
 struct set_answer {
         struct sg_manager *manager;
         sd_bus_message *call;
+        uint64_t n;
+        struct sg_limits limits;
+        int64_t priority;
+        char name[SG_JOB_NAME_MAX];
         uint32_t unenforced;
 };
+
+static void set_answer_free(struct set_answer *a)
+{
+        sd_bus_message_unref(a->call);
+        free(a);
+}
 
 static void on_set_durable(int result, const struct sg_job *job, void *userdata)
 {
@@ -320,12 +305,42 @@ static void on_set_durable(int result, const struct sg_job *job, void *userdata)
                 (void)sd_bus_reply_method_errorf(a->call, SG_ERROR_STORE,
                                                  "applied, but cannot be stored: %s", strerror(-r));
         sd_bus_message_unref(reply);
-        sd_bus_message_unref(a->call);
-        free(a);
+        set_answer_free(a);
+}
+
+/* The kernel holds the limits: now the rest of it may change, too. */
+static void apply_changes(struct sg_live *l, struct set_answer *a)
+{
+        l->job.limits = a->limits;
+        l->job.priority = a->priority;
+        strcpy(l->job.name, a->name);
+        sg_queue_change(l->manager->queue, &l->entry, l->job.priority, l->job.limits.memory_max);
+        if (l->job.state == SG_JOB_RUNNING && l->job.intent == SG_INTENT_NONE)
+                sg_live_arm_time_limit(l);
+        sg_manager_schedule(l->manager);
+        if (l->scope)
+                a->unenforced = sg_scope_unenforced(l->scope);
+        sg_store_update(l->manager->store, &l->job, on_set_durable, a);
+}
+
+static void on_limits_set(struct sg_scope *s, int result, const char *why, void *userdata)
+{
+        struct set_answer *a = userdata;
+        struct sg_live *l = sg_manager_find(a->manager, a->n);
+
+        (void)s;
+        if (result < 0 || !l) {
+                (void)sd_bus_reply_method_errorf(a->call, SG_ERROR_INVALID, "job %" PRIu64 ": %s",
+                                                 a->n, why ?: strerror(-result));
+                set_answer_free(a);
+        } else {
+                apply_changes(l, a);
+        }
 }
 
 static int method_set(sd_bus_message *call, void *userdata, sd_bus_error *error)
 {
+        _cleanup_free_ char *why = NULL;
         struct sg_live *l = userdata;
         struct sg_manager *m = l->manager;
         struct sg_submission s = {
@@ -340,16 +355,25 @@ static int method_set(sd_bus_message *call, void *userdata, sd_bus_error *error)
                 r = sg_api_read_dict(call, sg_option_read_live, &s, error);
         if (r >= 0)
                 r = sg_limits_check(&s.job.limits, s.asked, l->class, m->settings, &m->node, error);
-        if (r >= 0)
-                r = apply_changes(l, &s.job, error);
         if (r < 0)
                 return r;
         a = malloc(sizeof(*a));
         if (!a)
                 return -ENOMEM;
-        *a = (struct set_answer){m, sd_bus_message_ref(call),
-                                 l->scope ? sg_scope_unenforced(l->scope) : 0};
-        sg_store_update(m->store, &l->job, on_set_durable, a);
+        *a = (struct set_answer){.manager = m,
+                                 .call = sd_bus_message_ref(call),
+                                 .n = l->job.key.n,
+                                 .limits = s.job.limits,
+                                 .priority = s.job.priority};
+        strcpy(a->name, s.job.name);
+        r = l->scope ? sg_scope_set_limits(l->scope, &a->limits,
+                                           l->job.limits.pin ? &l->pinned : NULL, on_limits_set, a,
+                                           &why)
+                     : 0;
+        if (r < 0)
+                on_limits_set(l->scope, r, why, a);
+        else if (r == 0)
+                apply_changes(l, a);
         return 1;
 }
 

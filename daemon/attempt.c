@@ -13,7 +13,6 @@
 #include "base/time-util.h"
 #include "core/cpus.h"
 #include "edge/log.h"
-#include "edge/shim-spawn.h"
 #include "manager.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -63,6 +62,8 @@ int sg_live_make_scope(struct sg_live *l, bool adopt, char **ret_why)
         _cleanup_free_ struct sg_device_rule *rules = NULL;
         struct sg_scope_request req = {
                 .key = &l->job.key,
+                .description = l->job.name,
+                .stop_usec = m->settings->kill_grace_usec,
                 .class = l->job.class,
                 .class_weight = l->class->weight,
                 .limits = l->job.limits,
@@ -114,11 +115,11 @@ static int on_shim_exit(sd_event_source *source, int fd, uint32_t revents, void 
         return 0;
 }
 
-int sg_live_watch_shim(struct sg_live *l, pid_t pid)
+int sg_live_watch_shim(struct sg_live *l, pid_t pid, int pidfd)
 {
         int r;
 
-        l->shim_pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+        l->shim_pidfd = pidfd >= 0 ? pidfd : (int)syscall(SYS_pidfd_open, pid, 0);
         if (l->shim_pidfd < 0)
                 return -errno;
         r = sd_event_add_io(l->manager->event, &l->shim_source, l->shim_pidfd, EPOLLIN,
@@ -131,175 +132,9 @@ int sg_live_watch_shim(struct sg_live *l, pid_t pid)
         return 0;
 }
 
-/* The gate */
-
-static void close_gate(struct sg_live *l)
-{
-        l->gate_source = sd_event_source_disable_unref(l->gate_source);
-        l->gate = sg_close(l->gate);
-}
-
-static int send_go(struct sg_live *l)
-{
-        struct sg_gate_message go = {.kind = SG_GATE_GO};
-
-        if (send(l->gate, &go, sizeof(go), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
-                return -errno;
-        l->gone_ahead = true;
-        sg_manager_fault(l->manager, "gate-after-go");
-        return 0;
-}
-
-static void on_fate_published(int result, const struct sg_attempt_info *info, void *userdata)
-{
-        struct sg_live *l = userdata;
-
-        l->inspecting = false;
-        if (result < 0 || info->fate != SG_ATTEMPT_RUN || send_go(l) < 0)
-                close_gate(l);
-        if (l->shim == 0)
-                sg_live_inspect(l, SG_PUBLISH_VOID);
-}
-
-static int is_child_of(pid_t pid, pid_t parent)
-{
-        _cleanup_free_ char *text = NULL;
-        char path[64], *line;
-        int ppid, r;
-
-        (void)snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-        r = sg_read_file(AT_FDCWD, path, 16384, &text, NULL);
-        if (r < 0)
-                return r;
-        line = strstr(text, "\nPPid:");
-        return line && sscanf(line, "\nPPid: %d", &ppid) == 1 && ppid == parent;
-}
-
-/* The process that `schedctl run` became can neither join root's groups nor link into the attempt's
- * directory. */
-static int admit_foreground(struct sg_live *l, pid_t pid)
-{
-        int r;
-
-        if (is_child_of(pid, l->shim) <= 0)
-                return -ESRCH;
-        r = sg_scope_move(l->scope, l->shim, false);
-        if (r < 0)
-                return r;
-        return sg_scope_move(l->scope, pid, true);
-}
-
-static int verify(struct sg_live *l, pid_t pid)
-{
-        int r;
-
-        if (pid <= 1)
-                return -ESRCH;
-        if (l->job.foreground) {
-                r = admit_foreground(l, pid);
-                if (r < 0)
-                        return r;
-        }
-        r = sg_scope_holds(l->scope, l->shim, false);
-        if (r > 0)
-                r = sg_scope_holds(l->scope, pid, true);
-        return r < 0 ? r : r == 0 ? -ENOENT : 0;
-}
-
-static void on_ready(struct sg_live *l, pid_t pid)
-{
-        int r;
-
-        sg_manager_fault(l->manager, "gate-ready");
-        r = l->job.intent != SG_INTENT_NONE ? -ECANCELED : verify(l, pid);
-        if (r < 0) {
-                if (r != -ECANCELED)
-                        sg_log(LOG_WARNING, "job %" PRIu64 ": not in its groups: %s; not let go",
-                               l->job.key.n, strerror(-r));
-                close_gate(l);
-                return;
-        }
-        l->job.pid = pid;
-        sg_scope_set_main(l->scope, l->shim, pid);
-        sg_manager_fault(l->manager, "gate-verified");
-        if (l->job.foreground) {
-                l->inspecting = true;
-                sg_store_inspect(l->manager->store, &l->job.key, SG_PUBLISH_RUN, on_fate_published,
-                                 l);
-        } else if (send_go(l) < 0) {
-                close_gate(l);
-        }
-}
-
-static void on_started(struct sg_live *l)
-{
-        if (l->job.state != SG_JOB_STARTING)
-                return;
-        l->job.state = SG_JOB_RUNNING;
-        l->failed_starts = 0;
-        l->job.started_usec = sg_now_realtime_usec();
-        sg_live_changed(l);
-        if (l->job.intent != SG_INTENT_NONE)
-                sg_live_kill(l, false);
-        else
-                sg_live_arm_time_limit(l);
-}
-
-static int on_gate(sd_event_source *source, int fd, uint32_t revents, void *userdata)
-{
-        struct sg_live *l = userdata;
-        struct sg_gate_message msg;
-        ssize_t n;
-
-        (void)source;
-        (void)revents;
-        n = recv(fd, &msg, sizeof(msg), MSG_DONTWAIT);
-        if (n < 0 && (errno == EAGAIN || errno == EINTR))
-                return 0;
-        if (n != sizeof(msg)) { /* closed: what became of it is seen when the shim exits */
-                close_gate(l);
-                return 0;
-        }
-        switch (msg.kind) {
-        case SG_GATE_READY:
-                if (l->job.pid == 0)
-                        on_ready(l, msg.pid);
-                break;
-        case SG_GATE_STARTED:
-                on_started(l);
-                break;
-        case SG_GATE_ENDED:
-                /* The record of a foreground shim counts once it has exited. */
-                if (!l->job.foreground && !l->concluded)
-                        sg_live_inspect(l, SG_PUBLISH_NONE);
-                break;
-        default:
-                close_gate(l);
-        }
-        return 0;
-}
-
-/* The shim's end comes back in *ret_theirs. */
-static int open_gate(struct sg_live *l, int *ret_theirs)
-{
-        int fds[2], r;
-
-        if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
-                return -errno;
-        r = sd_event_add_io(l->manager->event, &l->gate_source, fds[0], EPOLLIN, on_gate, l);
-        if (r < 0) {
-                (void)sg_close(fds[0]);
-                (void)sg_close(fds[1]);
-                return r;
-        }
-        l->gate = fds[0];
-        *ret_theirs = fds[1];
-        return 0;
-}
-
 /* Forking it */
 
-static const char *unified_group(const struct sg_live *l)
+const char *sg_live_unified_group(const struct sg_live *l)
 {
         size_t n;
         const struct sg_group_dir *dirs = sg_scope_dirs(l->scope, &n);
@@ -310,26 +145,76 @@ static const char *unified_group(const struct sg_live *l)
         return NULL;
 }
 
+/* what NULL: the reason is there. */
+static void give_up(struct sg_live *l, const char *what, int error)
+{
+        l->job.state = SG_JOB_FAILED;
+        l->job.exit_code = SG_EXIT_OWN_FAILURE;
+        if (what)
+                (void)sg_job_set_reason(&l->job, "cannot %s: %s", what, strerror(-error));
+        sg_live_end(l);
+}
+
+/* The gate is closed, so that a shim which is there all the same goes away; what became of the
+ * attempt is then looked at. */
+void sg_live_not_started(struct sg_live *l, int error, const char *what, const char *why)
+{
+        sg_log(LOG_WARNING, "job %" PRIu64 ": cannot %s: %s", l->job.key.n, what,
+               why ?: strerror(-error));
+        (void)sg_job_set_reason(&l->job, "cannot %s: %s", what, why ?: strerror(-error));
+        sg_live_close_gate(l);
+        if (l->attach || l->runner)
+                give_up(l, NULL, 0);
+        else if (l->shim == 0)
+                sg_live_inspect(l, SG_PUBLISH_VOID);
+}
+
+static int shim_started(struct sg_live *l, pid_t pid, int pidfd)
+{
+        int r;
+
+        r = sg_live_watch_shim(l, pid, pidfd);
+        if (r >= 0)
+                r = sg_live_place(l, pid);
+        sg_manager_fault(l->manager, "after-fork");
+        if (r >= 0)
+                sg_live_shim_known(l);
+        return r;
+}
+
+static void on_launched(int result, pid_t pid, int pidfd, void *userdata)
+{
+        struct sg_live *l = userdata;
+        int r = result;
+
+        if (r >= 0)
+                r = shim_started(l, pid, pidfd);
+        if (r < 0)
+                sg_live_not_started(l, r, "start its shim", NULL);
+        else if (l->gate < 0 || l->job.intent != SG_INTENT_NONE)
+                sg_live_close_gate(l); /* it exits by itself */
+}
+
 static int fork_shim(struct sg_live *l)
 {
-        struct sg_manager *m = l->manager;
         _cleanup_close_ int theirs = -1;
-        char dir[4096], name[SG_ATTEMPT_NAME_MAX];
+        struct sg_launch launch = {.key = &l->job.key,
+                                   .scope = sg_live_unified_group(l),
+                                   .cb = on_launched,
+                                   .userdata = l};
         pid_t pid;
         int r;
 
-        r = open_gate(l, &theirs);
+        r = sg_live_open_gate(l, &theirs);
         if (r < 0)
                 return r;
-        sg_attempt_name_format(name, &l->job.key);
-        (void)snprintf(dir, sizeof(dir), "%s/jobs/%s", sg_store_dir(m->store), name);
+        launch.gate = theirs;
         sg_manager_fault(l->manager, "before-fork");
-        r = sg_shim_spawn(m->shim_path, dir, theirs, unified_group(l), &pid);
-        if (r >= 0)
-                r = sg_live_watch_shim(l, pid);
-        sg_manager_fault(l->manager, "after-fork");
+        r = sg_launcher_start(l->manager->launcher, &launch, &pid);
+        if (r == 0)
+                r = shim_started(l, pid, -1);
         if (r < 0)
-                close_gate(l);
+                sg_live_close_gate(l);
         return r;
 }
 
@@ -349,27 +234,19 @@ static int hand_over(struct sg_live *l)
         record = openat(dir, "exit.tmp", O_RDWR | O_CLOEXEC | O_NOFOLLOW);
         if (lock < 0 || record < 0)
                 return -errno;
-        r = open_gate(l, &theirs);
+        r = sg_live_open_gate(l, &theirs);
         if (r < 0)
                 return r;
-        r = sg_live_watch_shim(l, l->runner->caller.pid);
+        r = sg_live_watch_shim(l, l->runner->caller.pid, -1);
         if (r >= 0)
                 r = sd_bus_reply_method_return(l->attach, "hhh", theirs, lock, record);
         if (r < 0) {
-                close_gate(l);
+                sg_live_close_gate(l);
                 return r;
         }
         l->attach = sd_bus_message_unref(l->attach);
         l->runner = NULL; /* its exec closes the connection */
         return 0;
-}
-
-static void give_up(struct sg_live *l, int error, const char *what)
-{
-        l->job.state = SG_JOB_FAILED;
-        l->job.exit_code = SG_EXIT_OWN_FAILURE;
-        (void)sg_job_set_reason(&l->job, "cannot %s: %s", what, strerror(-error));
-        sg_live_end(l);
 }
 
 void sg_live_attach(struct sg_live *l)
@@ -386,7 +263,7 @@ void sg_live_attach(struct sg_live *l)
                                          "cannot start job %" PRIu64 ": %s", l->job.key.n,
                                          strerror(-r));
         l->attach = sd_bus_message_unref(l->attach);
-        give_up(l, r, "hand it over to its shim");
+        give_up(l, "hand it over to its shim", r);
 }
 
 /* A disk that is full now may not be later: back into the queue, and look again. */
@@ -425,7 +302,7 @@ static void on_start_durable(int result, const struct sg_job *job, void *userdat
         } else {
                 r = fork_shim(l);
                 if (r < 0)
-                        give_up(l, r, "start its shim");
+                        give_up(l, "start its shim", r);
         }
 }
 
@@ -443,6 +320,8 @@ void sg_live_begin(struct sg_live *l)
         l->job.exit_code = -1;
         l->job.signal = 0;
         l->gone_ahead = l->concluded = l->requeueing = l->ended_durable = l->killed = false;
+        l->placed = false;
+        l->ready_pid = 0;
         sg_job_clear_reason(&l->job);
         strcpy(l->job.boot_id, m->node.boot_id);
         l->job.changed_usec = sg_now_realtime_usec();
@@ -456,6 +335,14 @@ void sg_live_begin(struct sg_live *l)
                 return;
         }
         sg_manager_fault(l->manager, "groups-made");
+        /* Its process is there already, so that its scope is made while its start is stored. */
+        if (l->job.foreground && l->runner) {
+                r = sg_live_place(l, l->runner->caller.pid);
+                if (r < 0) {
+                        give_up(l, "get a scope", r);
+                        return;
+                }
+        }
         sg_live_put_launch(l, &launch);
         if (launch.error < 0) {
                 unbegin(l, launch.error);

@@ -62,8 +62,7 @@ void sg_live_release(struct sg_live *l)
 {
         if (l->shim > 0)
                 return; /* comes again when it has exited */
-        l->gate_source = sd_event_source_disable_unref(l->gate_source);
-        l->gate = sg_close(l->gate);
+        sg_live_close_gate(l);
         if (sg_live_drop_scope(l) == -EBUSY) {
                 (void)sg_scope_signal(l->scope, SIGKILL);
                 rearm(l, RETRY_USEC / 10, on_release_timer);
@@ -297,16 +296,12 @@ static int on_group_timer(sd_event_source *source, uint64_t usec, void *userdata
 
 static int open_group_events(const struct sg_live *l)
 {
-        size_t n;
-        const struct sg_group_dir *dirs = sg_scope_dirs(l->scope, &n);
+        const char *dir = sg_live_unified_group(l);
         char path[4096];
 
-        for (size_t i = 0; i < n; i++)
-                if (dirs[i].hier == SG_HIER_UNIFIED) {
-                        (void)snprintf(path, sizeof(path), "%s/job/cgroup.events", dirs[i].path);
-                        return open(path, O_RDONLY | O_CLOEXEC);
-                }
-        return -1;
+        if (!dir || sg_path_join(path, sizeof(path), dir, "job/cgroup.events") < 0)
+                return -1;
+        return open(path, O_RDONLY | O_CLOEXEC);
 }
 
 /* Without a v2 tree nothing tells when a group has become empty: look once a second. */
@@ -423,7 +418,7 @@ static pid_t find_main(pid_t shim)
 
 static void adopt_running(struct sg_live *l, pid_t shim)
 {
-        int r = l->shim > 0 ? 0 : sg_live_watch_shim(l, shim);
+        int r = l->shim > 0 ? 0 : sg_live_watch_shim(l, shim, -1);
 
         if (r == -ESRCH) { /* it ended while we looked */
                 sg_live_inspect(l, SG_PUBLISH_NONE);

@@ -48,6 +48,8 @@ static void put_groups(const struct sg_live *l, struct sg_record *r)
         size_t n;
         const struct sg_group_dir *dirs = sg_scope_dirs(l->scope, &n);
 
+        if (sg_scope_wants_place(l->scope))
+                sg_record_put_u64(r, SG_SPEC_AWAITS_PLACE, 1);
         for (size_t i = 0; i < n; i++) {
                 char field[4096];
                 size_t size = strnlen(dirs[i].path, sizeof(field) - 1);

@@ -51,6 +51,8 @@ struct sg_live {
         struct sg_cpuset pinned;
         int gate;
         sd_event_source *gate_source;
+        bool placed;     /* its groups are there */
+        pid_t ready_pid; /* what its shim says will become the job */
         pid_t shim;
         int shim_pidfd;
         sd_event_source *shim_source;
@@ -98,11 +100,23 @@ int sg_live_make_scope(struct sg_live *l, bool adopt, char **ret_why);
 void sg_live_put_launch(const struct sg_live *l, struct sg_record *r);
 /* Answers a pending Attach if its time has come. */
 void sg_live_attach(struct sg_live *l);
-/* Watches a shim, by pidfd. */
-int sg_live_watch_shim(struct sg_live *l, pid_t pid);
+/* Watches a shim, by its pidfd, which is ours now, or -1: one is opened. */
+int sg_live_watch_shim(struct sg_live *l, pid_t pid, int pidfd);
+const char *sg_live_unified_group(const struct sg_live *l); /* its scope in the v2 tree, or NULL */
+/* The attempt got nowhere: drops it, and says so in the reason (why NULL: strerror). */
+void sg_live_not_started(struct sg_live *l, int error, const char *what, const char *why);
 void sg_live_arm_time_limit(struct sg_live *l);
 /* Stores the row as a hint and tells subscribers. */
 void sg_live_changed(struct sg_live *l);
+
+/* gate.c: letting the shim go ahead */
+
+int sg_live_open_gate(struct sg_live *l, int *ret_theirs); /* the shim's end */
+void sg_live_close_gate(struct sg_live *l);
+/* Has the scope made around the shim, where that is how it is made; < 0 if it can't be asked for.
+ */
+int sg_live_place(struct sg_live *l, pid_t shim);
+void sg_live_shim_known(struct sg_live *l); /* … its pid, that is */
 
 /* ending.c: how it ended, and what follows */
 

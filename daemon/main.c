@@ -144,6 +144,7 @@ static int parse_options(struct options *o, int argc, char **argv)
                 return usage_error("takes options only", argv[optind]);
         if (o->standalone && !o->manager.state_dir)
                 return usage_error("--standalone wants --state-dir DIR", NULL);
+        o->manager.shared = o->standalone;
         if (!o->standalone) {
                 o->manager.state_dir = o->manager.state_dir ?: SG_SYSTEM_STATE_DIR;
                 o->manager.socket = o->manager.socket ?: SG_SYSTEM_SOCKET;

@@ -91,6 +91,7 @@ void sg_live_free(struct sg_live *l)
         sg_list_remove(&l->active_link);
         sg_adopted_forget(l);
         sg_queue_remove(m->queue, &l->entry);
+        sg_launcher_forget(m->launcher, l);
         sd_event_source_disable_unref(l->gate_source);
         sd_event_source_disable_unref(l->shim_source);
         sd_event_source_disable_unref(l->group_source);
@@ -265,9 +266,31 @@ static int fail(char **ret_why, int error, const char *what)
         return error;
 }
 
-static int manager_start(struct sg_manager *m, const struct sg_manager_options *o, char **ret_why)
+static int open_launcher(struct sg_manager *m, const struct sg_manager_options *o)
+{
+        _cleanup_free_ char *shim = NULL;
+        int r = find_shim(&shim);
+
+        return r < 0 ? r
+                     : sg_launcher_new(&m->launcher, m->event, shim, sg_store_dir(m->store),
+                                       o->launcher);
+}
+
+static int open_backend(struct sg_manager *m, const struct sg_manager_options *o, char **ret_why)
 {
         char instance[16];
+        const struct sg_backend_options options = {.wanted = o->backend,
+                                                   .instance = instance,
+                                                   .shared = o->shared,
+                                                   .user = o->user,
+                                                   .event = m->event};
+
+        instance_name(sg_store_dir(m->store), instance);
+        return sg_backend_new(&m->backend, &options, ret_why);
+}
+
+static int manager_start(struct sg_manager *m, const struct sg_manager_options *o, char **ret_why)
+{
         int r;
 
         /* First, so that the writer inherits nothing of what follows. */
@@ -282,11 +305,10 @@ static int manager_start(struct sg_manager *m, const struct sg_manager_options *
                 return fail(ret_why, r, "load the configuration");
         if (!o->node_name)
                 strcpy(m->node.name, m->settings->name);
-        r = find_shim(&m->shim_path);
+        r = open_launcher(m, o);
         if (r < 0)
                 return fail(ret_why, r, "find schedgov-shim beside schedgovd or in " SG_LIBDIR);
-        instance_name(sg_store_dir(m->store), instance);
-        r = sg_backend_new(&m->backend, o->backend, instance, ret_why);
+        r = open_backend(m, o, ret_why);
         if (r < 0)
                 return fail(ret_why, r, "open the backend");
         r = sg_queue_new(&m->queue);
@@ -384,7 +406,7 @@ struct sg_manager *sg_manager_free(struct sg_manager *m)
         sd_event_unref(m->event);
         free(m->config_root);
         free(m->config_text);
-        free(m->shim_path);
+        sg_launcher_free(m->launcher);
         free(m);
         return NULL;
 }

@@ -18,6 +18,7 @@
 #include "edge/bus-service.h"
 #include "edge/cgroup.h"
 #include "edge/config.h"
+#include "edge/launcher.h"
 #include "edge/node.h"
 #include "edge/store.h"
 #include "edge/users.h"
@@ -27,8 +28,10 @@
 
 struct sg_manager_options {
         const char *state_dir, *socket, *backend, *config_root, *node_name;
-        bool user;        /* below the user's own service manager, for that user */
-        bool message_bus; /* serve the API on the system's (user: the user's) bus, too */
+        bool user;            /* below the user's own service manager, for that user */
+        bool message_bus;     /* serve the API on the system's (user: the user's) bus, too */
+        const char *launcher; /* schedgov-launch's socket; NULL: shims are forked by us */
+        bool shared; /* other daemons may use the same service manager: unit names differ */
 };
 
 #define SG_JOB_BUCKETS 4096
@@ -54,7 +57,7 @@ struct sg_manager {
         uint64_t n_recovering; /* inspections under way: nothing starts before they are done */
         uint32_t pinned[SG_CPUS_MAX]; /* jobs pinned to each CPU */
         gid_t admin_gid;              /* group schedgov, or (gid_t)−1 */
-        char *shim_path;
+        struct sg_launcher *launcher;
         sd_event_source *schedule_source, *retry_timer, *sweep_timer;
         unsigned sweeps;
         uint64_t started_usec; /* monotonic */

@@ -111,26 +111,9 @@ int sg_fs_class_name(char buf[SG_CLASS_NAME_MAX + 1], const char *name)
 int sg_fs_class_get(struct sg_backend *b, const char *name, struct sg_class **ret)
 {
         char group[SG_CLASS_NAME_MAX + 1];
-        struct sg_class *c;
-        int r;
+        int r = sg_fs_class_name(group, name);
 
-        r = sg_fs_class_name(group, name);
-        if (r < 0)
-                return r;
-        sg_list_foreach (c, &b->classes, list) {
-                if (strcmp(c->name, group) == 0) {
-                        *ret = c;
-                        return 0;
-                }
-        }
-        c = calloc(1, sizeof(*c));
-        if (!c)
-                return -ENOMEM;
-        memcpy(c->name, group, sizeof(group));
-        c->weight = 100;
-        sg_list_append(&b->classes, &c->list);
-        *ret = c;
-        return 0;
+        return r < 0 ? r : sg_class_get(b, group, ret);
 }
 
 int sg_fs_class_make(struct sg_backend *b, struct sg_class *c, enum sg_hier h, char **why)
@@ -157,9 +140,8 @@ int sg_fs_class_make(struct sg_backend *b, struct sg_class *c, enum sg_hier h, c
 }
 
 /* A weight does something only where a device uses bfq, or iocost (v2). */
-static const char *find_io_weight(const struct sg_backend *b)
+const char *sg_fs_find_io_weight(const struct sg_backend *b, bool v2)
 {
-        bool v2 = has_controller(b, SG_CONTROLLER_IO);
         _cleanup_closedir_ DIR *d = opendir("/sys/block");
         _cleanup_free_ char *cost = NULL;
         char path[PATH_MAX], schedulers[256];
@@ -195,7 +177,7 @@ static void choose_hierarchies(struct sg_backend *b)
                          : sg_fs_usable(b, SG_HIER_FREEZER) ? b->hier[SG_HIER_FREEZER].here
                                                             : SG_HIER_MAX;
         b->device_programs = v2 && sg_devices_bpf_supported();
-        b->io_weight_file = find_io_weight(b);
+        b->io_weight_file = sg_fs_find_io_weight(b, has_controller(b, SG_CONTROLLER_IO));
         b->default_hiers = v2 ? sg_bit(SG_HIER_UNIFIED) : 0;
         for (enum sg_limit_kind k = 0; k < _SG_LIMIT_MAX; k++) {
                 enum sg_hier h = sg_fs_hier_of(b, k);
@@ -298,11 +280,12 @@ static int make_bases(struct sg_backend *b, char **note, char **why)
         return any ? 0 : -EACCES;
 }
 
-static int fs_start(struct sg_backend *b, char **ret_why)
+static int fs_start(struct sg_backend *b, const struct sg_backend_options *o, char **ret_why)
 {
         _cleanup_free_ char *note = NULL;
         int r;
 
+        (void)o;
         r = sg_layout_discover(b->hier, b->instance);
         if (r < 0)
                 return r;

@@ -5,6 +5,8 @@
 #include "edge/cgroup-internal.h"
 
 /* cgroup-fs.c */
+/* The file that holds I/O weights here; NULL if no block device honours them. */
+const char *sg_fs_find_io_weight(const struct sg_backend *b, bool v2);
 bool sg_fs_usable(const struct sg_backend *b, enum sg_hier h);
 /* Where limits of that kind are held: SG_HIER_MAX if nowhere. */
 enum sg_hier sg_fs_hier_of(const struct sg_backend *b, enum sg_limit_kind kind);
@@ -38,6 +40,11 @@ int sg_fs_apply(struct sg_scope *s, const struct sg_limits *l, const struct sg_c
                 bool all, char **why);
 int sg_fs_scope_set_limits(struct sg_scope *s, const struct sg_limits *l,
                            const struct sg_cpuset *cpus, char **ret_why);
+/* v2: whether the file holds what a limit of that kind should have become. */
+bool sg_limit_stands(const char *group, enum sg_limit_kind kind, const char *file, uint64_t value);
+/* v2: brings the group's use below value by memory.high, whose write reclaims and which slows
+ * further growth until the caller, having set its limit, puts the old value back. -EBUSY. */
+int sg_limit_reclaim(const char *group, uint64_t value, char **why);
 int sg_fs_class_weight(struct sg_backend *b, struct sg_class *c, uint64_t weight, char **why);
 
 /* The scope's group there, or its `job`. */

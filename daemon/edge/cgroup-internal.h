@@ -2,9 +2,9 @@
 #pragma once
 /*
  * What the files behind cgroup.h share. `struct sg_backend` and `struct sg_scope` are owned by
- * cgroup.c; cgroup-fs.c and cgroup-observe.c are the two implementations, the other files are parts
- * of the first: layout (where are we), v2 (controllers of the unified tree), group (one directory),
- * limits, signal.
+ * cgroup.c; cgroup-systemd.c, cgroup-fs.c and cgroup-observe.c are the implementations, the other
+ * files are parts of them: layout (where are we), v2 (controllers of the unified tree), group (one
+ * directory), limits, signal.
  */
 
 #include "edge/cgroup.h"
@@ -35,6 +35,10 @@ struct sg_class {
         char name[SG_CLASS_NAME_MAX + 1];
         uint64_t weight; /* in force */
         uint32_t made;   /* bits of enum sg_hier */
+        /* systemd only */
+        struct sg_systemd *systemd;
+        unsigned n_scopes;
+        bool held; /* its slice and holder have been asked for */
 };
 
 struct sg_leftover {
@@ -57,6 +61,7 @@ struct sg_backend {
         struct sg_list classes;
         struct sg_leftover *leftovers;
         size_t n_leftovers;
+        struct sg_systemd *systemd;
 };
 
 /* A process that may be gone: the start time tells a recycled pid. */
@@ -79,19 +84,26 @@ struct sg_scope {
         struct sg_process shim, main;
         bool stopped;
         uint64_t memory_peak;
+        struct sg_unit *unit; /* systemd only */
 };
 
 struct sg_backend_ops {
         const char *name;
-        int (*start)(struct sg_backend *b, char **ret_why);
+        int (*start)(struct sg_backend *b, const struct sg_backend_options *o, char **ret_why);
         void (*stop)(struct sg_backend *b);
         int (*scope_new)(struct sg_scope *s, const struct sg_scope_request *req, char **ret_why);
         int (*scope_adopt)(struct sg_scope *s, const struct sg_scope_request *req);
+        void (*scope_free)(struct sg_scope *s); /* may be NULL, as the next */
+        int (*scope_place)(struct sg_scope *s, pid_t shim, sg_scope_done_cb done, void *userdata);
         int (*scope_remove)(struct sg_scope *s);
         int (*scope_move)(struct sg_scope *s, pid_t pid, bool into_job);
         int (*scope_holds)(const struct sg_scope *s, pid_t pid, bool in_job);
         int (*scope_set_limits)(struct sg_scope *s, const struct sg_limits *l,
                                 const struct sg_cpuset *cpus, char **ret_why);
+        /* In its place, where the answer comes later. */
+        int (*scope_ask_limits)(struct sg_scope *s, const struct sg_limits *l,
+                                const struct sg_cpuset *cpus, sg_scope_done_cb done, void *userdata,
+                                char **ret_why);
         int (*scope_freeze)(struct sg_scope *s, bool frozen);
         int (*scope_frozen)(const struct sg_scope *s);
         int (*scope_signal)(struct sg_scope *s, int sig);
@@ -99,7 +111,10 @@ struct sg_backend_ops {
         void (*scope_counters)(struct sg_scope *s, struct sg_counters *ret);
         int (*sweep)(struct sg_backend *b, sg_owned_cb owned, void *userdata);
 };
-extern const struct sg_backend_ops sg_cgroupfs_ops, sg_observe_ops;
+extern const struct sg_backend_ops sg_systemd_ops, sg_cgroupfs_ops, sg_observe_ops;
+
+/* cgroup.c: the class of that name, made if it isn't there */
+int sg_class_get(struct sg_backend *b, const char *name, struct sg_class **ret);
 
 static inline uint32_t sg_bit(unsigned n)
 {

@@ -241,3 +241,21 @@ void sg_layout_deinit(struct sg_hierarchy h[SG_HIER_MAX])
                 h[i] = (struct sg_hierarchy){.here = (enum sg_hier)i};
         }
 }
+
+int sg_group_of_process(pid_t pid, char buf[PATH_MAX])
+{
+        _cleanup_free_ char *text = NULL;
+        char proc[32], *rest, *controllers, *cg;
+        int r;
+
+        (void)snprintf(proc, sizeof(proc), "/proc/%d/cgroup", pid);
+        r = sg_read_file(AT_FDCWD, proc, 65536, &text, NULL);
+        if (r < 0)
+                return r == -ENOENT ? -ESRCH : r;
+        for (rest = text; sg_layout_next_line(&rest, &controllers, &cg);)
+                if (!*controllers) {
+                        (void)snprintf(buf, PATH_MAX, "%s", cg);
+                        return 0;
+                }
+        return -ENOENT;
+}

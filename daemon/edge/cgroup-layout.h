@@ -20,3 +20,6 @@ bool sg_layout_next_line(char **text, char **ret_controllers, char **ret_path);
 bool sg_layout_list_has(const char *list, const char *word); /* comma-separated */
 /* The hierarchy of the first known controller in such a list; -ENOENT. */
 int sg_layout_hier_of(const char *controllers);
+
+/* Where a process is in the v2 tree, as the kernel says. -ESRCH. */
+int sg_group_of_process(pid_t pid, char buf[PATH_MAX]);

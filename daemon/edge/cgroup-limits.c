@@ -167,11 +167,7 @@ static int set_memory_v1(const char *group, uint64_t value, char **why)
         return r == -EBUSY ? memory_too_small(group, "memory.usage_in_bytes", value, why) : r;
 }
 
-/*
- * v2 kills processes until memory.max fits, so the job is brought below the value first: by
- * memory.high, whose write reclaims and which slows further growth until the new maximum stands.
- */
-static int shrink_v2(const char *group, uint64_t value, char **why)
+int sg_limit_reclaim(const char *group, uint64_t value, char **why)
 {
         uint64_t high = SG_UNLIMITED, usage = 0;
         int r;
@@ -183,9 +179,18 @@ static int shrink_v2(const char *group, uint64_t value, char **why)
                 if (r == 0)
                         r = sg_group_read_u64(group, "memory.current", &usage);
         }
-        if (r == 0 && usage > value)
-                r = memory_too_small(group, "memory.current", value, why);
-        else if (r == 0)
+        return r == 0 && usage > value ? memory_too_small(group, "memory.current", value, why) : r;
+}
+
+/* v2 kills processes until memory.max fits, so the job is brought below the value first. */
+static int shrink_v2(const char *group, uint64_t value, char **why)
+{
+        uint64_t high = SG_UNLIMITED;
+        int r;
+
+        (void)sg_group_read_u64(group, "memory.high", &high);
+        r = sg_limit_reclaim(group, value, why);
+        if (r == 0)
                 r = write_value(group, "memory.max", value, why);
         (void)sg_group_write_u64(group, "memory.high", high);
         return r;
@@ -434,6 +439,14 @@ int sg_fs_scope_set_limits(struct sg_scope *s, const struct sg_limits *l,
         static const struct sg_cpuset none;
 
         return sg_fs_apply(s, l, cpus ? cpus : &none, false, ret_why);
+}
+
+bool sg_limit_stands(const char *group, enum sg_limit_kind kind, const char *file, uint64_t value)
+{
+        uint64_t now;
+
+        return read_value(group, file, &now) == 0 &&
+               now == kernel_value(knob_of(kind), true, file, value);
 }
 
 int sg_fs_class_weight(struct sg_backend *b, struct sg_class *c, uint64_t weight, char **why)

@@ -277,8 +277,9 @@ static int signal_tree(const struct sg_scope *s, int sig)
         return r < 0 ? r : (int)seen.n;
 }
 
-static int observe_start(struct sg_backend *b, char **ret_why)
+static int observe_start(struct sg_backend *b, const struct sg_backend_options *o, char **ret_why)
 {
+        (void)o;
         for (enum sg_limit_kind k = 0; k < _SG_LIMIT_MAX; k++)
                 if (k != SG_LIMIT_FREEZE)
                         b->unenforced |= sg_bit(k);

@@ -39,6 +39,11 @@ static uint32_t read_controllers(const char *group, const char *file)
         return bits;
 }
 
+uint32_t sg_v2_available(const char *group)
+{
+        return read_controllers(group, "cgroup.controllers");
+}
+
 static int switch_together(const char *group, uint32_t controllers, char sign)
 {
         char text[16 * _SG_CONTROLLER_MAX] = "";

@@ -11,3 +11,4 @@ int sg_v2_prepare(struct sg_backend *b, char **note);
 void sg_v2_restore(struct sg_backend *b);
 /* Switches controllers on for the groups below; bits that work then. */
 uint32_t sg_v2_enable(const char *group, uint32_t controllers);
+uint32_t sg_v2_available(const char *group); /* bits of the controllers that a group has */

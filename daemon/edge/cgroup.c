@@ -28,36 +28,43 @@ static bool instance_valid(const char *s)
         return n > 0 && n <= INSTANCE_MAX && !s[n];
 }
 
-static int start(struct sg_backend *b, const struct sg_backend_ops *ops, char **ret_why)
+static int start(struct sg_backend *b, const struct sg_backend_ops *ops,
+                 const struct sg_backend_options *o, char **ret_why)
 {
         int r;
 
         b->ops = ops;
         sg_layout_deinit(b->hier);
-        r = ops->start(b, ret_why);
+        r = ops->start(b, o, ret_why);
         if (r < 0)
                 ops->stop(b);
         return r;
 }
 
-static int choose(struct sg_backend *b, const char *wanted, char **why)
+/* In order of preference. */
+static const struct sg_backend_ops *const all_ops[] = {&sg_systemd_ops, &sg_cgroupfs_ops,
+                                                       &sg_observe_ops};
+
+static int choose(struct sg_backend *b, const struct sg_backend_options *o, char **why)
 {
         int r = -EINVAL;
 
-        if (!wanted || strcmp(wanted, "cgroupfs") == 0)
-                r = start(b, &sg_cgroupfs_ops, why);
-        else if (strcmp(wanted, "observe") == 0)
-                return start(b, &sg_observe_ops, why);
-        else
-                sg_why(why, "no backend '%s': use cgroupfs or observe", wanted);
-        if (r < 0 && r != -ENOMEM && !wanted)
-                r = start(b, &sg_observe_ops, why);
+        for (size_t i = 0; i < SG_ELEMENTSOF(all_ops); i++) {
+                if (o->wanted ? strcmp(o->wanted, all_ops[i]->name) != 0
+                              : all_ops[i] == &sg_systemd_ops && !o->event)
+                        continue;
+                r = start(b, all_ops[i], o, why);
+                if (r >= 0 || r == -ENOMEM || o->wanted)
+                        return r;
+        }
+        if (o->wanted)
+                sg_why(why, "no backend '%s': use systemd, cgroupfs or observe", o->wanted);
         return r;
 }
 
-static int backend_new(struct sg_backend **ret, const char *wanted, const char *instance,
-                       char **why)
+static int backend_new(struct sg_backend **ret, const struct sg_backend_options *o, char **why)
 {
+        const char *instance = o->instance;
         struct sg_backend *b;
         int r;
 
@@ -71,7 +78,7 @@ static int backend_new(struct sg_backend **ret, const char *wanted, const char *
                 return -ENOMEM;
         sg_list_init(&b->classes);
         b->instance = strdup(instance);
-        r = b->instance ? choose(b, wanted, why) : -ENOMEM;
+        r = b->instance ? choose(b, o, why) : -ENOMEM;
         if (r < 0) {
                 b->ops = NULL; /* stopped already */
                 (void)sg_backend_free(b);
@@ -81,14 +88,13 @@ static int backend_new(struct sg_backend **ret, const char *wanted, const char *
         return 0;
 }
 
-int sg_backend_new(struct sg_backend **ret, const char *wanted, const char *instance,
-                   char **ret_why)
+int sg_backend_new(struct sg_backend **ret, const struct sg_backend_options *o, char **ret_why)
 {
         /* The description of `observe` says why, also where the caller doesn't ask. */
         _cleanup_free_ char *why = NULL;
         int r;
 
-        r = backend_new(ret, wanted, instance, &why);
+        r = backend_new(ret, o, &why);
         if (ret_why)
                 *ret_why = TAKE_PTR(why);
         return r;
@@ -126,6 +132,28 @@ const char *sg_backend_describe(const struct sg_backend *b)
 uint32_t sg_backend_unenforced(const struct sg_backend *b)
 {
         return b->unenforced;
+}
+
+int sg_class_get(struct sg_backend *b, const char *name, struct sg_class **ret)
+{
+        struct sg_class *c;
+
+        if (strlen(name) > SG_CLASS_NAME_MAX)
+                return -EINVAL;
+        sg_list_foreach (c, &b->classes, list) {
+                if (strcmp(c->name, name) == 0) {
+                        *ret = c;
+                        return 0;
+                }
+        }
+        c = calloc(1, sizeof(*c));
+        if (!c)
+                return -ENOMEM;
+        strcpy(c->name, name);
+        c->weight = 100;
+        sg_list_append(&b->classes, &c->list);
+        *ret = c;
+        return 0;
 }
 
 static struct sg_scope *scope_alloc(struct sg_backend *b)
@@ -184,12 +212,26 @@ struct sg_scope *sg_scope_free(struct sg_scope *s)
 {
         if (!s)
                 return NULL;
+        if (s->backend->ops->scope_free)
+                s->backend->ops->scope_free(s);
         for (size_t i = 0; i < s->n_dirs; i++) {
                 free(s->dirs[i].path);
                 free(s->cg[i]);
         }
         free(s);
         return NULL;
+}
+
+bool sg_scope_wants_place(const struct sg_scope *s)
+{
+        return s->backend->ops->scope_place && s->n_dirs == 0;
+}
+
+int sg_scope_place(struct sg_scope *s, pid_t shim, sg_scope_done_cb done, void *userdata)
+{
+        if (!sg_scope_wants_place(s))
+                return 0;
+        return s->backend->ops->scope_place(s, shim, done, userdata);
 }
 
 int sg_scope_remove(struct sg_scope *s)
@@ -219,8 +261,10 @@ int sg_scope_holds(const struct sg_scope *s, pid_t pid, bool in_job)
 }
 
 int sg_scope_set_limits(struct sg_scope *s, const struct sg_limits *l, const struct sg_cpuset *cpus,
-                        char **ret_why)
+                        sg_scope_done_cb done, void *userdata, char **ret_why)
 {
+        if (s->backend->ops->scope_ask_limits)
+                return s->backend->ops->scope_ask_limits(s, l, cpus, done, userdata, ret_why);
         return s->backend->ops->scope_set_limits(s, l, cpus, ret_why);
 }
 

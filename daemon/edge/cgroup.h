@@ -2,18 +2,19 @@
 #pragma once
 /*
  * Backends: where jobs are placed and limits applied. Three implementations behind one vtable:
- * `cgroupfs` (libcgroup and our own v2 groups below the daemon's own), `observe` (nothing writable:
- * nothing is applied, everything is said), later `systemd`. A job's place is a *scope*:
- * BASE/CLASS/schedgov-N-ORIGIN-ATTEMPT with two groups below it, `keeper` (the shim) and `job` (all
- * of the user's processes), in each hierarchy that it needs.
+ * `systemd` (transient scopes of the system's or a user's manager), `cgroupfs` (libcgroup and our
+ * own v2 groups below the daemon's own), `observe` (nothing writable: nothing is applied,
+ * everything is said). A job's place is a *scope* with two groups below it, `keeper` (the shim) and
+ * `job` (all of the user's processes), in each hierarchy that it needs.
  *
- * All calls are synchronous and short here. Failures are re-diagnosed: the message names the object
- * and what to do.
+ * Calls are short, and synchronous but for those that take a callback: systemd is asked, and
+ * answers later. Failures are re-diagnosed: the message names the object and what to do.
  */
 
 #include "core/job.h"
 #include "proto/counters.h"
 #include <stdio.h>
+#include <systemd/sd-event.h>
 
 struct sg_backend;
 struct sg_scope;
@@ -42,6 +43,8 @@ struct sg_device_rule {
 
 struct sg_scope_request {
         const struct sg_job_key *key;
+        const char *description; /* for people who look at units */
+        uint64_t stop_usec;      /* SIGTERM … SIGKILL when the host goes down */
         const char *class;
         uint64_t class_weight;
         struct sg_limits limits;
@@ -52,17 +55,23 @@ struct sg_scope_request {
         size_t n_devices;
 };
 
+struct sg_backend_options {
+        const char *wanted;   /* "systemd", "cgroupfs", "observe", or NULL: the first that works */
+        const char *instance; /* a short word of [a-z0-9] that names our groups */
+        bool shared;     /* systemd: units have the instance in their names, as another daemon of
+                            this manager may use the plain ones */
+        bool user;       /* systemd: the user's own manager */
+        sd_event *event; /* systemd only; NULL leaves it out */
+};
+
 /*
  * In all calls here, *ret_why (which may be NULL, else starts as NULL) is set to one line that the
  * caller frees: on failure, and on success if something asked for did not arrive.
  *
- * cgroupfs where anything below our own group can be made, else observe; `wanted` ("cgroupfs",
- * "observe" or NULL) forces one. `instance` (a short word of [a-z0-9]) names our groups: leftovers
- * of the same instance, and only those, that hold no process are removed here; scopes that still
- * hold processes are left for sg_backend_adopt().
+ * Leftovers of the same instance, and only those, that hold no process are removed here; scopes
+ * that still hold processes are left for sg_scope_adopt().
  */
-int sg_backend_new(struct sg_backend **ret, const char *wanted, const char *instance,
-                   char **ret_why);
+int sg_backend_new(struct sg_backend **ret, const struct sg_backend_options *o, char **ret_why);
 struct sg_backend *sg_backend_free(struct sg_backend *b); /* removes our (empty) base groups */
 const char *sg_backend_name(const struct sg_backend *b);
 /* One line for `schedctl status`, e.g. "cgroupfs (hybrid: v1 cpu memory pids cpuset, v2 freeze kill
@@ -72,13 +81,26 @@ uint32_t sg_backend_unenforced(
         const struct sg_backend *b); /* bits of kinds that this kernel can't do at all */
 
 /* Makes the groups and applies all limits, reading each back. -errno if the scope can't be made.
- * Never partial: what was made is removed. */
+ * Never partial: what was made is removed. With systemd all that waits for sg_scope_place(). */
 int sg_scope_new(struct sg_scope **ret, struct sg_backend *b, const struct sg_scope_request *req,
                  char **ret_why);
 /* Finds the groups of an attempt that outlived the daemon. -ENOENT. */
 int sg_scope_adopt(struct sg_scope **ret, struct sg_backend *b, const struct sg_scope_request *req);
-/* Drops the object only; the groups stay. NULL is fine. */
+/* Drops the object only; the groups stay, and it is no longer placed. NULL is fine. */
 struct sg_scope *sg_scope_free(struct sg_scope *s);
+
+/* result: 0 or -errno, then with one line in why (which may be NULL); not called from within. */
+typedef void (*sg_scope_done_cb)(struct sg_scope *s, int result, const char *why, void *userdata);
+/*
+ * A scope of systemd is made around its first process, the shim: when done() has been called with
+ * 0 the scope has its groups, the shim is in `keeper`, and that was looked at. As long as systemd
+ * can't be reached this waits. 1: done() will be called; 0: there is nothing to wait for (other
+ * backends, where the shim joins the groups itself).
+ */
+int sg_scope_place(struct sg_scope *s, pid_t shim, sg_scope_done_cb done, void *userdata);
+/* Whether sg_scope_place() has something to do. */
+bool sg_scope_wants_place(const struct sg_scope *s);
+
 /* Removes the groups: 0, or -EBUSY while something lives in them. */
 int sg_scope_remove(struct sg_scope *s);
 
@@ -98,9 +120,10 @@ int sg_scope_move(struct sg_scope *s, pid_t pid, bool into_job);
  * not, -errno. */
 int sg_scope_holds(const struct sg_scope *s, pid_t pid, bool in_job);
 /* Applies what differs from the present limits, reads back; a memory limit below use: reclaim is
- * tried, and -EBUSY with the old value in force if the kernel refuses. */
+ * tried, and -EBUSY with the old value in force if the kernel refuses. 1: done() will be called, at
+ * the latest by sg_scope_free(). */
 int sg_scope_set_limits(struct sg_scope *s, const struct sg_limits *l, const struct sg_cpuset *cpus,
-                        char **ret_why);
+                        sg_scope_done_cb done, void *userdata, char **ret_why);
 int sg_scope_freeze(struct sg_scope *s, bool frozen); /* returns when the write is accepted */
 int sg_scope_frozen(const struct sg_scope *s);        /* 1, 0, -errno */
 /* Sends sig to every process of `job`; SIGKILL in a way that nothing escapes (cgroup.kill, or

@@ -110,8 +110,9 @@ static const char *const texts[_SG_SQL_MAX] = {
                 " VALUES (?1, ?2, ?3, ?25, ?18, ?23, ?24, ?27, ?28, ?39, ?40, ?41, ?42, ?43)",
         [SG_SQL_ATTEMPTS_DELETE] = "DELETE FROM attempts WHERE origin = ?1 AND n = ?2",
         [SG_SQL_EVENT_INSERT] =
-                "INSERT INTO events (time_usec, origin, n, attempt, uid, state, reason)"
-                " VALUES (:time, ?1, ?2, ?3, ?4, ?9, ?18)",
+                /* A name takes the number after the largest before it: so it comes last. */
+                "INSERT INTO events (origin, n, attempt, uid, state, reason, time_usec)"
+                " VALUES (?1, ?2, ?3, ?4, ?9, ?18, :time)",
         [SG_SQL_EVENTS_LATEST] = "SELECT * FROM (" EVENT " WHERE seq > ?1 AND " EVENT_FILTER
                                  " ORDER BY seq DESC LIMIT ?4) ORDER BY seq",
         [SG_SQL_EVENTS_AFTER] = EVENT " WHERE seq > ?1 AND " EVENT_FILTER " ORDER BY seq LIMIT ?4",

@@ -74,6 +74,21 @@ static bool is_runnable(const struct sg_spec *s)
         return s->uid != (uid_t)-1 && s->gid != (gid_t)-1 && (s->script || (s->argv && *s->argv));
 }
 
+/* systemd makes the scope around us, and the daemon tells where it is. */
+static int await_place(struct keeper *k)
+{
+        char path[PATH_MAX];
+        int r;
+
+        if (!k->spec.awaits_place)
+                return 0;
+        if (!sg_gate_wait_place(SG_GATE_FD, path, sizeof(path)))
+                return -ECANCELED;
+        r = sg_spec_add_dir(&k->spec, SG_HIER_UNIFIED, path);
+        k->in_keeper = true;
+        return r;
+}
+
 static int set_up_job(struct keeper *k)
 {
         int r;
@@ -83,6 +98,9 @@ static int set_up_job(struct keeper *k)
                 return r;
         if (!is_runnable(&k->spec))
                 return -EBADMSG;
+        r = await_place(k);
+        if (r < 0)
+                return r;
         r = sg_groups_keep(&k->spec, k->in_keeper);
         if (r < 0)
                 return r;
@@ -202,6 +220,10 @@ static int keep(struct keeper *k)
         int r;
 
         r = set_up_job(k);
+        if (r == -ECANCELED) { /* the gate was closed before there was anything to let go */
+                (void)sg_attempt_dir_publish(&k->dir, SG_PUBLISHED_VOID);
+                return EXIT_SUCCESS;
+        }
         if (r < 0)
                 return write_setup_failure(k, r);
         k->exit.pid = k->child.pid;

@@ -73,6 +73,27 @@ void sg_gate_send(int gate, enum sg_gate_kind kind, pid_t pid)
                 (void)send(gate, &m, sizeof(m), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
+int sg_gate_wait_place(int gate, char *buf, size_t size)
+{
+        struct sg_gate_message m;
+        struct iovec parts[] = {{&m, sizeof(m)}, {buf, size - 1}};
+        struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
+        ssize_t n;
+
+        for (;;) {
+                n = recvmsg(gate, &message, 0);
+                if (n < 0 && errno == EINTR)
+                        continue;
+                if (n <= 0)
+                        return 0;
+                if ((size_t)n > sizeof(m) && m.kind == SG_GATE_PLACE && *buf == '/' &&
+                    !(message.msg_flags & MSG_TRUNC)) {
+                        buf[(size_t)n - sizeof(m)] = '\0';
+                        return 1;
+                }
+        }
+}
+
 int sg_gate_wait(int gate)
 {
         for (;;) {

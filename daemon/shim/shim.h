@@ -35,6 +35,8 @@ void sg_process_complain(const char *what, const char *object, int error);
 
 /* The gate. A daemon that is gone or doesn't read must not hold us up: sending never waits. */
 void sg_gate_send(int gate, enum sg_gate_kind kind, pid_t pid);
+/* Waits for PLACE: 1 when it came, with the path in buf, 0 when the other end is closed. */
+int sg_gate_wait_place(int gate, char *buf, size_t size);
 /* Waits for GO: 1 when it came, 0 when the other end is closed. */
 int sg_gate_wait(int gate);
 /* Whether TIMEOUT lies there. */

@@ -11,6 +11,8 @@
  * exit record, read idempotently and removed with the directory after its COMMIT
  *
  * The gate is a SOCK_SEQPACKET pair, the shim's end is fd SG_GATE_FD:
+ *   daemon → shim  PLACE(path of its scope in the v2 tree behind the struct): go on. Only where the
+ *                  spec says that it comes; the shim has been moved to `keeper` there
  *   shim → daemon  READY(pid of the job's process, which waits)
  *   daemon → shim  GO: publish `run`, make it durable, let the process exec
  *   shim → daemon  ENDED: the exit record is durable
@@ -33,6 +35,7 @@ enum sg_gate_kind {
         SG_GATE_STARTED, /* exec succeeded (or the job is already past it) */
         SG_GATE_ENDED,
         SG_GATE_TIMEOUT, /* for the exit status of a foreground shim */
+        SG_GATE_PLACE,
 };
 
 struct sg_gate_message {

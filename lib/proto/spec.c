@@ -151,24 +151,37 @@ static int take_script(struct sg_spec *s, const struct sg_field *f)
         return 0;
 }
 
-static int take_group_dir(struct sg_spec *s, const struct sg_field *f)
+static int add_dir(struct sg_spec *s, enum sg_hier hier, char *path)
 {
         void *array = s->dirs;
+        int r;
+
+        r = grow(&array, s->n_dirs, sizeof(struct sg_group_dir));
+        if (r < 0) {
+                free(path);
+                return r;
+        }
+        s->dirs = array;
+        s->dirs[s->n_dirs++] = (struct sg_group_dir){.hier = hier, .path = path};
+        return 0;
+}
+
+int sg_spec_add_dir(struct sg_spec *s, enum sg_hier hier, const char *path)
+{
+        char *copy = strdup(path);
+
+        return copy ? add_dir(s, hier, copy) : -ENOMEM;
+}
+
+static int take_group_dir(struct sg_spec *s, const struct sg_field *f)
+{
         char *path = NULL;
         int r;
 
         if (f->size < 2 || f->data[0] >= SG_HIER_MAX || f->data[1] != '/')
                 return -EBADMSG;
-        r = grow(&array, s->n_dirs, sizeof(struct sg_group_dir));
-        if (r < 0)
-                return r;
-        s->dirs = array;
         r = sg_field_strdup(&(struct sg_field){f->tag, f->data + 1, f->size - 1}, &path);
-        if (r < 0)
-                return r;
-        s->dirs[s->n_dirs++] =
-                (struct sg_group_dir){.hier = (enum sg_hier)f->data[0], .path = path};
-        return 0;
+        return r < 0 ? r : add_dir(s, (enum sg_hier)f->data[0], path);
 }
 
 static int take_submitted(struct decoder *d, const struct sg_field *f)
@@ -225,6 +238,9 @@ static int take_launch(struct decoder *d, const struct sg_field *f)
                 return sg_field_u64(f, &s->log_keep);
         case SG_SPEC_CPU_AFFINITY:
                 return sg_field_strdup(f, &s->cpu_affinity);
+        case SG_SPEC_AWAITS_PLACE:
+                s->awaits_place = true;
+                return 0;
         default:
                 return 0;
         }

@@ -8,6 +8,7 @@
  */
 
 #include "base/record.h"
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/resource.h>
 #include <sys/types.h>
@@ -37,6 +38,7 @@ enum sg_spec_tag {
         SG_SPEC_LOG_KEEP,     /* u64 rotated files kept */
         SG_SPEC_CPU_AFFINITY, /* str cpu list: sched_setaffinity where no cpuset controller can do
                                  it */
+        SG_SPEC_AWAITS_PLACE, /* u64 1: its groups come over the gate */
 };
 
 /* The cgroup hierarchies a job may have a group in. */
@@ -83,10 +85,13 @@ struct sg_spec {
         char *log;
         uint64_t log_max, log_keep;
         char *cpu_affinity;
+        bool awaits_place;
 };
 
 /* Fills a zeroed spec; -EBADMSG on anything malformed, -ENOMEM. */
 int sg_spec_decode(struct sg_spec *ret, const void *data, size_t size);
+/* One more directory, whose path is copied; -ENOMEM. */
+int sg_spec_add_dir(struct sg_spec *s, enum sg_hier hier, const char *path);
 /* Writes the submitted part only. */
 void sg_spec_encode_submitted(const struct sg_spec *s, struct sg_record *r);
 void sg_spec_deinit(struct sg_spec *s);

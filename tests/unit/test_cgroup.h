@@ -52,7 +52,9 @@ static inline void fixture_backend(struct fixture *f, const char *wanted)
         (void)snprintf(instance, sizeof(instance), "t%d", getpid());
         free(f->why);
         f->why = NULL;
-        r = sg_backend_new(&f->backend, wanted, instance, &f->why);
+        r = sg_backend_new(&f->backend,
+                           &(struct sg_backend_options){.wanted = wanted, .instance = instance},
+                           &f->why);
         if (r < 0)
                 fail_msg("no backend: %s: %s", strerror(-r), f->why ? f->why : "?");
 }

@@ -127,11 +127,11 @@ static void test_tiny_quota_has_a_longer_period(void **state)
                 assert_int_equal(period, 500000);
         }
         l.cpu_quota_pm = 5; /* less than the kernel can hold */
-        assert_int_equal(sg_scope_set_limits(s, &l, &none, &f->why), 0);
+        assert_int_equal(sg_scope_set_limits(s, &l, &none, NULL, NULL, &f->why), 0);
         assert_int_equal(sg_scope_unenforced(s), sg_bit(SG_LIMIT_CPU_QUOTA));
         assert_non_null(f->why);
         l.cpu_quota_pm = SG_UNLIMITED;
-        assert_int_equal(sg_scope_set_limits(s, &l, &none, NULL), 0);
+        assert_int_equal(sg_scope_set_limits(s, &l, &none, NULL, NULL, NULL), 0);
         assert_int_equal(sg_scope_unenforced(s), 0);
 }
 
@@ -194,7 +194,7 @@ static void test_memory_limit_below_use(void **state)
         lower = l;
         lower.memory_max = 16 * MIB;
         lower.cpu_weight = 500;
-        assert_int_equal(sg_scope_set_limits(s, &lower, &none, &f->why), -EBUSY);
+        assert_int_equal(sg_scope_set_limits(s, &lower, &none, NULL, NULL, &f->why), -EBUSY);
         assert_non_null(strstr(f->why, "can't shrink it to 16M"));
         /* Nothing changed, nobody was killed, and what fits is taken. */
         assert_int_equal(kill(pid, 0), 0);
@@ -202,7 +202,7 @@ static void test_memory_limit_below_use(void **state)
         assert_int_equal(s->limits.memory_max, 128 * MIB);
         assert_int_equal(s->limits.cpu_weight, 100);
         lower.memory_max = 100 * MIB;
-        assert_int_equal(sg_scope_set_limits(s, &lower, &none, NULL), 0);
+        assert_int_equal(sg_scope_set_limits(s, &lower, &none, NULL, NULL, NULL), 0);
         assert_int_equal(s->limits.memory_max, 100 * MIB);
         assert_int_equal(kill(pid, 0), 0);
 }
@@ -264,15 +264,15 @@ static void test_pin(void **state)
         assert_true(CPU_COUNT(&set) == 1 && CPU_ISSET(1, &set));
         assert_int_equal(cpus_of(keeper), all);
         sg_cpuset_add(&other, 0);
-        assert_int_equal(sg_scope_set_limits(s, &l, &other, NULL), 0);
+        assert_int_equal(sg_scope_set_limits(s, &l, &other, NULL, NULL, NULL), 0);
         assert_int_equal(sched_getaffinity(pid, sizeof(set), &set), 0);
         assert_true(CPU_COUNT(&set) == 1 && CPU_ISSET(0, &set));
         /* A CPU that isn't there doesn't arrive. */
         sg_cpuset_add(&other, SG_CPUS_MAX - 1);
-        assert_int_equal(sg_scope_set_limits(s, &l, &other, NULL), 0);
+        assert_int_equal(sg_scope_set_limits(s, &l, &other, NULL, NULL, NULL), 0);
         assert_int_equal(sg_scope_unenforced(s), sg_bit(SG_LIMIT_CPUSET));
         l.pin = 0;
-        assert_int_equal(sg_scope_set_limits(s, &l, NULL, NULL), 0);
+        assert_int_equal(sg_scope_set_limits(s, &l, NULL, NULL, NULL, NULL), 0);
         assert_int_equal(sg_scope_unenforced(s), 0);
         assert_int_equal(cpus_of(pid), all);
 }
@@ -287,7 +287,7 @@ static void test_pin_what_runs_already(void **state)
 
         sg_cpuset_add(&one, 1);
         l.pin = 1;
-        assert_int_equal(sg_scope_set_limits(s, &l, &one, &f->why), 0);
+        assert_int_equal(sg_scope_set_limits(s, &l, &one, NULL, NULL, &f->why), 0);
         assert_int_equal(sg_scope_unenforced(s), 0);
         assert_int_equal(cpus_of(pid), 1);
         assert_int_equal(sg_scope_holds(s, pid, true), 1);
@@ -308,7 +308,7 @@ static void test_live_changes(void **state)
         l.cpu_weight = 1;
         l.memory_max = 64 * MIB + 1; /* held as whole pages */
         l.cpu_quota_pm = 15000;
-        assert_int_equal(sg_scope_set_limits(s, &l, &none, &f->why), 0);
+        assert_int_equal(sg_scope_set_limits(s, &l, &none, NULL, NULL, &f->why), 0);
         assert_int_equal(sg_scope_unenforced(s), 0);
         (void)job_dir(f, s, SG_LIMIT_TASKS, job);
         assert_int_equal(sg_group_read_u64(job, "pids.max", &v), 0);
@@ -321,7 +321,7 @@ static void test_live_changes(void **state)
                          0);
         assert_int_equal(v, 64 * MIB);
         l = limits(); /* unset unsets */
-        assert_int_equal(sg_scope_set_limits(s, &l, &none, NULL), 0);
+        assert_int_equal(sg_scope_set_limits(s, &l, &none, NULL, NULL, NULL), 0);
         (void)job_dir(f, s, SG_LIMIT_TASKS, job);
         assert_int_equal(sg_group_read_u64(job, "pids.max", &v), 0);
         assert_true(v == SG_UNLIMITED);

@@ -53,7 +53,7 @@ static void test_says_what_it_is(void **state)
         assert_int_equal(sg_scope_unenforced(s), 0); /* nothing was asked for */
         l.memory_max = 1 << 20;
         l.cpu_weight = 200;
-        assert_int_equal(sg_scope_set_limits(s, &l, NULL, NULL), 0);
+        assert_int_equal(sg_scope_set_limits(s, &l, NULL, NULL, NULL, NULL), 0);
         assert_int_equal(sg_scope_unenforced(s),
                          sg_bit(SG_LIMIT_MEMORY_MAX) | sg_bit(SG_LIMIT_CPU_WEIGHT));
         (void)sg_scope_dirs(s, &n);
@@ -156,7 +156,9 @@ static void default_backend(void (*fn)(void), const char *name, const char *reas
                 int r;
 
                 fn();
-                r = sg_backend_new(&b, NULL, "refused", NULL);
+                r = sg_backend_new(
+                        &b, &(struct sg_backend_options){.wanted = NULL, .instance = "refused"},
+                        NULL);
                 if (r < 0)
                         _exit(1);
                 dprintf(pipe_fds[1], "%s: %s", sg_backend_name(b), sg_backend_describe(b));
@@ -207,11 +209,21 @@ static void test_wrong_choices_are_refused(void **state)
         char *why = NULL;
 
         (void)state;
-        assert_int_equal(sg_backend_new(&b, "docker", "x", &why), -EINVAL);
+        assert_int_equal(
+                sg_backend_new(&b,
+                               &(struct sg_backend_options){.wanted = "docker", .instance = "x"},
+                               &why),
+                -EINVAL);
         assert_non_null(strstr(why, "docker"));
         free(why);
-        assert_int_equal(sg_backend_new(&b, NULL, "../x", NULL), -EINVAL);
-        assert_int_equal(sg_backend_new(&b, NULL, "", NULL), -EINVAL);
+        assert_int_equal(
+                sg_backend_new(&b, &(struct sg_backend_options){.wanted = NULL, .instance = "../x"},
+                               NULL),
+                -EINVAL);
+        assert_int_equal(
+                sg_backend_new(&b, &(struct sg_backend_options){.wanted = NULL, .instance = ""},
+                               NULL),
+                -EINVAL);
         assert_null(b);
 }
 

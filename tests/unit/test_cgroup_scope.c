@@ -18,7 +18,9 @@ static bool has_v1(void)
         struct sg_backend *b = NULL;
         bool has;
 
-        if (sg_backend_new(&b, "cgroupfs", "probe", NULL) < 0)
+        if (sg_backend_new(&b,
+                           &(struct sg_backend_options){.wanted = "cgroupfs", .instance = "probe"},
+                           NULL) < 0)
                 return false;
         has = sg_fs_usable(b, SG_HIER_FREEZER) && sg_fs_usable(b, SG_HIER_DEVICES) &&
               !b->v2_controllers;

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A class is a slice of systemd's below schedgov.slice. systemd switches a controller on for a
+ * slice's members when the first of them needs it and off when the last has gone, which costs the
+ * next job's start some 60 ms and makes open files of neighbours fail with ENODEV. So an active
+ * class keeps a holder: an empty slice in its own that needs them all. It has no process; its class
+ * slice, which is not needed without members, goes when it and they have gone.
+ */
+
+#include "base/cleanup.h"
+#include "edge/cgroup-systemd.h"
+#include "edge/log.h"
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+#include <syslog.h>
+
+#define SLICE_PREFIX "schedgov-"
+
+/* A '-' would put the slice a level deeper. */
+void sg_class_slice_name(char buf[SG_UNIT_NAME_MAX], const char *class)
+{
+        size_t n = (size_t)snprintf(buf, SG_UNIT_NAME_MAX, SLICE_PREFIX);
+
+        for (; *class; class ++)
+                n += (size_t)snprintf(buf + n, SG_UNIT_NAME_MAX - n,
+                                      isalnum((unsigned char)*class) || *class == '_' ? "%c"
+                                                                                      : "\\x%02x",
+                                      (unsigned char)*class);
+        (void)snprintf(buf + n, SG_UNIT_NAME_MAX - n, ".slice");
+}
+
+static int hex(char c)
+{
+        const char *digits = "0123456789abcdef", *p = c ? strchr(digits, c) : NULL;
+
+        return p ? (int)(p - digits) : -1;
+}
+
+int sg_class_of_slice(char buf[SG_CLASS_NAME_MAX], const char *slice)
+{
+        const char *p = slice + strlen(SLICE_PREFIX), *end = strrchr(slice, '.');
+        size_t n = 0;
+
+        if (strncmp(slice, SLICE_PREFIX, strlen(SLICE_PREFIX)) != 0 || !end ||
+            strcmp(end, ".slice") != 0)
+                return -EINVAL;
+        for (; p < end && n + 1 < SG_CLASS_NAME_MAX; p++) {
+                if (*p == '-')
+                        return -EINVAL; /* a level deeper */
+                if (p[0] == '\\' && p[1] == 'x' && hex(p[2]) >= 0 && hex(p[3]) >= 0) {
+                        buf[n++] = (char)(hex(p[2]) * 16 + hex(p[3]));
+                        p += 3;
+                } else {
+                        buf[n++] = *p;
+                }
+        }
+        buf[n] = 0;
+        return p == end && n > 0 ? 0 : -EINVAL;
+}
+
+/* schedgov-CLASS-hold.INSTANCE.slice: each daemon has its own. */
+void sg_class_holder_name(char buf[SG_UNIT_NAME_MAX], const struct sg_systemd *sd,
+                          const char *class)
+{
+        sg_class_slice_name(buf, class);
+        strcpy(strrchr(buf, '.'), "-hold");
+        (void)snprintf(buf + strlen(buf), SG_UNIT_NAME_MAX - strlen(buf), "%s.slice", sd->suffix);
+}
+
+static int append_weight(sd_bus_message *m, uint64_t weight)
+{
+        int r = sd_bus_message_append(m, "(sv)", "CPUWeight", "t", weight);
+
+        return r < 0 ? r : sd_bus_message_append(m, "(sv)", "IOWeight", "t", weight);
+}
+
+void sg_class_set_weight(struct sg_systemd *sd, struct sg_class *c, uint64_t weight)
+{
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
+        char slice[SG_UNIT_NAME_MAX];
+        int r;
+
+        c->weight = weight;
+        sg_class_slice_name(slice, c->name);
+        r = sg_systemd_new_set(sd, &m, slice);
+        if (r >= 0)
+                r = append_weight(m, weight);
+        if (r >= 0)
+                r = sd_bus_message_close_container(m);
+        if (r >= 0)
+                r = sg_systemd_send(sd, m, NULL);
+        if (r < 0 && r != -ENOTCONN)
+                sg_log(LOG_WARNING, "cannot set the weight of %s: %s", slice, strerror(-r));
+}
+
+static int append_holder(sd_bus_message *m, const struct sg_systemd *sd)
+{
+        int r;
+
+        r = sd_bus_message_append(m, "(sv)", "Description", "s",
+                                  "Keeps the controllers of a class switched on");
+        if (r >= 0)
+                r = append_weight(m, 100);
+        if (r >= 0)
+                r = sd_bus_message_append(m, "(sv)(sv)(sv)", "MemoryAccounting", "b", 1,
+                                          "TasksAccounting", "b", 1, "IOAccounting", "b", 1);
+        if (r >= 0)
+                r = sg_property_append_cpus(m, &sd->cpus);
+        return r < 0 ? r : sd_bus_message_close_container(m);
+}
+
+static int on_held(sd_bus_message *reply, void *userdata, sd_bus_error *error);
+
+/* The class's slice is made in the same transaction, as StopWhenUnneeded can be set at creation
+ * only, and would stop it at once if it were there alone. */
+static int start_holder(struct sg_systemd *sd, struct sg_class *c, bool with_slice)
+{
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
+        char slice[SG_UNIT_NAME_MAX], holder[SG_UNIT_NAME_MAX];
+        int r;
+
+        sg_class_slice_name(slice, c->name);
+        sg_class_holder_name(holder, sd, c->name);
+        r = sg_systemd_new_start(sd, &m, holder);
+        if (r >= 0)
+                r = append_holder(m, sd);
+        if (r >= 0 && with_slice)
+                r = sd_bus_message_append(m, "a(sa(sv))", 1, slice, 2, "Description", "s",
+                                          "Governed jobs of a class", "StopWhenUnneeded", "b", 1);
+        else if (r >= 0)
+                r = sd_bus_message_append(m, "a(sa(sv))", 0);
+        return r < 0 ? r
+                     : sd_bus_call_async(sg_bus_connection_get(sd->connection), NULL, m, on_held,
+                                         with_slice ? c : NULL, 0);
+}
+
+static int on_held(sd_bus_message *reply, void *userdata, sd_bus_error *error)
+{
+        const sd_bus_error *e = sd_bus_message_get_error(reply);
+        struct sg_class *c = userdata; /* NULL: without its slice */
+
+        (void)error;
+        if (!e || sg_systemd_is_away(e))
+                return 0;
+        if (!sd_bus_error_has_name(e, SG_SYSTEMD_ERROR("UnitExists")))
+                sg_log(LOG_WARNING, "systemd refused a slice: %s", e->message ?: e->name);
+        else if (c)
+                (void)start_holder(c->systemd, c, false);
+        return 0;
+}
+
+void sg_class_hold(struct sg_systemd *sd, struct sg_class *c)
+{
+        int r;
+
+        if (c->held)
+                return;
+        c->systemd = sd;
+        r = start_holder(sd, c, true);
+        if (r < 0) {
+                sg_log(LOG_WARNING, "class %s: cannot ask for its slice: %s", c->name,
+                       strerror(-r));
+                return;
+        }
+        c->held = true;
+        sg_class_set_weight(sd, c, c->weight);
+}
+
+void sg_class_release_idle(struct sg_systemd *sd)
+{
+        char holder[SG_UNIT_NAME_MAX];
+        struct sg_class *c;
+
+        sg_list_foreach (c, &sd->backend->classes, list) {
+                if (!c->held || c->n_scopes > 0)
+                        continue;
+                sg_class_holder_name(holder, sd, c->name);
+                if (sg_systemd_stop_unit(sd, holder) >= 0)
+                        c->held = false;
+        }
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Live changes of a scope's limits: what differs is sent, and read back when systemd has answered.
+ */
+
+#include "base/cleanup.h"
+#include "edge/cgroup-fs.h"
+#include "edge/cgroup-group.h"
+#include "edge/cgroup-systemd.h"
+#include "edge/log.h"
+#include <errno.h>
+#include <string.h>
+#include <syslog.h>
+
+struct change {
+        struct sg_list link; /* unit.changes */
+        struct sg_scope *scope;
+        struct sg_limits limits;
+        struct sg_cpuset cpus;
+        bool reclaimed; /* memory.high of `job` is down until the new maximum stands */
+        sd_bus_slot *slot;
+        sg_scope_done_cb done;
+        void *userdata;
+};
+
+static int job_group(const struct sg_scope *s, char path[PATH_MAX])
+{
+        return sg_fs_limit_group(s, SG_HIER_UNIFIED, true, path);
+}
+
+static void end_reclaim(struct change *c)
+{
+        char job[PATH_MAX];
+
+        if (c->reclaimed && job_group(c->scope, job) == 0)
+                (void)sg_group_write_u64(job, "memory.high", SG_UNLIMITED);
+        c->reclaimed = false;
+}
+
+static void change_free(struct change *c)
+{
+        end_reclaim(c);
+        sg_list_remove(&c->link);
+        sd_bus_slot_unref(c->slot);
+        free(c);
+}
+
+void sg_unit_forget_changes(struct sg_unit *u)
+{
+        struct change *c, *next;
+
+        sg_list_foreach_safe (c, next, &u->changes, link) {
+                sg_scope_done_cb done = c->done;
+                void *theirs = c->userdata;
+
+                change_free(c);
+                if (done)
+                        done(u->scope, -ECANCELED, "it has ended meanwhile", theirs);
+        }
+}
+
+static int on_changed(sd_bus_message *reply, void *userdata, sd_bus_error *error)
+{
+        const sd_bus_error *e = sd_bus_message_get_error(reply);
+        struct change *c = userdata;
+        struct sg_scope *s = c->scope;
+        sg_scope_done_cb done = c->done;
+        void *theirs = c->userdata;
+
+        (void)error;
+        if (!e) {
+                s->limits = c->limits;
+                s->cpus = c->cpus;
+                sg_property_read_back(s);
+        } else if (!done) {
+                sg_log(LOG_WARNING, "%s: systemd refused its limits: %s", s->unit->name,
+                       e->message ?: e->name);
+        }
+        change_free(c);
+        if (done)
+                done(s, e ? -EIO : 0, e ? e->message ?: e->name : NULL, theirs);
+        return 0;
+}
+
+/* A maximum below what is used would make the kernel kill: the job is brought below it first. */
+static int make_room(struct change *c, char **why)
+{
+        const struct sg_scope *s = c->scope;
+        uint64_t usage = 0, value = c->limits.memory_max;
+        char job[PATH_MAX];
+        int r;
+
+        if (value >= s->limits.memory_max || job_group(s, job) < 0 ||
+            sg_group_read_u64(job, "memory.current", &usage) < 0 || usage <= value)
+                return 0;
+        c->reclaimed = true;
+        r = sg_limit_reclaim(job, value, why);
+        return r == -EBUSY ? r : 0;
+}
+
+static int send_change(struct change *c, bool all)
+{
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
+        struct sg_unit *u = c->scope->unit;
+        struct sg_systemd *sd = u->systemd;
+        int r;
+
+        r = sg_systemd_new_set(sd, &m, u->name);
+        if (r >= 0)
+                r = sg_property_append_limits(m, sd, all ? NULL : c->scope, &c->limits, &c->cpus);
+        if (r >= 0 && all)
+                r = sg_property_append_devices(m, u);
+        if (r >= 0)
+                r = sd_bus_message_close_container(m);
+        if (r < 0)
+                return r;
+        return sd_bus_call_async(sg_bus_connection_get(sd->connection), &c->slot, m, on_changed, c,
+                                 0);
+}
+
+static int change(struct sg_scope *s, const struct sg_limits *l, const struct sg_cpuset *cpus,
+                  bool all, sg_scope_done_cb done, void *userdata, char **why)
+{
+        struct change *c = calloc(1, sizeof(*c));
+        int r;
+
+        if (!c)
+                return -ENOMEM;
+        sg_list_init(&c->link);
+        c->scope = s;
+        c->limits = *l;
+        if (cpus)
+                c->cpus = *cpus;
+        c->limits.pin = l->pin && sg_cpuset_count(&c->cpus) > 0;
+        c->done = done;
+        c->userdata = userdata;
+        /* With another change under way the present values are not known. */
+        all = all || !sg_list_empty(&s->unit->changes);
+        sg_list_append(&s->unit->changes, &c->link);
+        r = make_room(c, why);
+        if (r >= 0)
+                r = send_change(c, all);
+        if (r < 0) {
+                if (r == -ENOTCONN)
+                        sg_why(why, "systemd can't be reached at the moment: try again");
+                change_free(c);
+                return r;
+        }
+        return 1;
+}
+
+static bool same_limits(const struct sg_scope *s, const struct sg_limits *l,
+                        const struct sg_cpuset *cpus)
+{
+        struct sg_limits ours = s->limits;
+
+        ours.time_limit_usec = l->time_limit_usec; /* not systemd's business */
+        return memcmp(&ours, l, sizeof(ours)) == 0 &&
+               (!l->pin || (cpus && memcmp(&s->cpus, cpus, sizeof(*cpus)) == 0));
+}
+
+int sg_unit_ask_limits(struct sg_scope *s, const struct sg_limits *l, const struct sg_cpuset *cpus,
+                       sg_scope_done_cb done, void *userdata, char **ret_why)
+{
+        struct sg_unit *u = s->unit;
+
+        if (s->n_dirs == 0) { /* the unit isn't there yet */
+                s->limits = *l;
+                if (cpus)
+                        s->cpus = *cpus;
+                u->stale = u->step > SG_UNIT_WAITING;
+                return 0;
+        }
+        if (sg_list_empty(&u->changes) && same_limits(s, l, cpus))
+                return 0;
+        return change(s, l, cpus, false, done, userdata, ret_why);
+}
+
+void sg_unit_reapply(struct sg_scope *s)
+{
+        _cleanup_free_ char *why = NULL;
+        struct sg_limits limits = s->limits;
+        struct sg_cpuset cpus = s->cpus;
+        int r;
+
+        r = change(s, &limits, &cpus, true, NULL, NULL, &why);
+        if (r < 0)
+                sg_log(LOG_WARNING, "%s: its limits can't be set: %s", s->unit->name,
+                       why ?: strerror(-r));
+}

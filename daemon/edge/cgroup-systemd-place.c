@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Making a scope around its shim:
+ *
+ *   StartTransientUnit → JobRemoved(done) → ControlGroup → groups → is the shim there?
+ *
+ * A scope can be made empty when its process dies at the wrong moment, and has been known to be
+ * stopped right after its start (systemd 36781): then it is stopped for good and tried once more.
+ * Only a few are in flight at a time, so that PID 1 has time for others. What systemd doesn't
+ * answer because it is away (a re-execution, the bus's restart) is asked again when it is back.
+ */
+
+#include "base/cleanup.h"
+#include "edge/cgroup-fs.h"
+#include "edge/cgroup-group.h"
+#include "edge/cgroup-layout.h"
+#include "edge/cgroup-systemd.h"
+#include "edge/cgroup-v2.h"
+#include "edge/log.h"
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <syslog.h>
+
+#define IN_FLIGHT_MAX 4
+#define TRIES_MAX 2
+#define RETRY_USEC (100ULL * 1000)
+
+static void set_step(struct sg_unit *u, enum sg_unit_step step)
+{
+        bool before = u->step > SG_UNIT_WAITING, after = step > SG_UNIT_WAITING;
+
+        u->systemd->n_in_flight += (unsigned)after - (unsigned)before;
+        u->step = step;
+        u->slot = sd_bus_slot_unref(u->slot);
+}
+
+void sg_unit_forget_place(struct sg_unit *u)
+{
+        set_step(u, SG_UNIT_IDLE);
+        sg_list_remove(&u->link);
+        u->done = NULL;
+}
+
+static void finish(struct sg_unit *u, int result, const char *why)
+{
+        struct sg_systemd *sd = u->systemd;
+        sg_scope_done_cb done = u->done;
+        void *userdata = u->userdata;
+
+        sg_unit_forget_place(u);
+        if (result == 0 && u->stale)
+                sg_unit_reapply(u->scope);
+        u->stale = false;
+        done(u->scope, result, why, userdata); /* may free the unit */
+        sg_systemd_next(sd);
+}
+
+static int on_next(sd_event_source *source, uint64_t usec, void *userdata);
+
+static int next_after(struct sg_systemd *sd, uint64_t usec)
+{
+        if (sd->next_timer && sd_event_source_get_enabled(sd->next_timer, NULL) > 0)
+                return 0;
+        sd->next_timer = sd_event_source_disable_unref(sd->next_timer);
+        return sd_event_add_time_relative(sd->event, &sd->next_timer, CLOCK_MONOTONIC, usec, 1,
+                                          on_next, sd);
+}
+
+/* It says no, or isn't there at the moment. */
+static void refused(struct sg_unit *u, const sd_bus_error *e)
+{
+        if (!sg_systemd_is_away(e)) {
+                finish(u, -EIO, e->message ?: e->name);
+                return;
+        }
+        set_step(u, SG_UNIT_WAITING);
+        (void)next_after(u->systemd, RETRY_USEC);
+}
+
+/* Its groups */
+
+int sg_unit_set_group(struct sg_scope *s, const char *control_group)
+{
+        const struct sg_hierarchy *x = &s->backend->hier[SG_HIER_UNIFIED];
+        char *path, *cg;
+
+        if (control_group[0] != '/' || strstr(control_group, "/../"))
+                return -EBADMSG;
+        cg = strdup(control_group);
+        if (!cg || asprintf(&path, "%s%s", x->mount, control_group) < 0) {
+                free(cg);
+                return -ENOMEM;
+        }
+        s->dirs[0] = (struct sg_group_dir){SG_HIER_UNIFIED, path};
+        s->cg[0] = cg;
+        s->n_dirs = 1;
+        return 0;
+}
+
+static void forget_group(struct sg_scope *s)
+{
+        if (s->n_dirs == 0)
+                return;
+        free(s->dirs[0].path);
+        free(s->cg[0]);
+        s->n_dirs = 0;
+}
+
+static int make_groups(struct sg_scope *s)
+{
+        static const char *const pair[] = {"keeper", "job"};
+        const char *dir = s->dirs[0].path;
+        char group[PATH_MAX];
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < SG_ELEMENTSOF(pair); i++) {
+                r = sg_group_join(group, dir, pair[i]);
+                if (r == 0)
+                        r = sg_group_mkdir(group);
+        }
+        if (r == 0)
+                r = sg_fs_scope_move(s, s->unit->shim, false);
+        if (r == 0) /* which the kernel allows once nobody is left in the scope's own group */
+                (void)sg_v2_enable(dir, sg_bit(SG_CONTROLLER_MEMORY) | sg_bit(SG_CONTROLLER_PIDS) |
+                                                sg_bit(SG_CONTROLLER_IO));
+        return r;
+}
+
+/* 0, or why this scope is no good. */
+static int occupy(struct sg_scope *s, const char *control_group)
+{
+        char group[PATH_MAX];
+        int r;
+
+        r = sg_group_of_process(s->unit->shim, group);
+        if (r < 0)
+                return r;
+        if (strcmp(group, control_group) != 0)
+                return -ENOENT;
+        r = sg_unit_set_group(s, control_group);
+        if (r == 0)
+                r = make_groups(s);
+        if (r == 0) {
+                r = sg_fs_scope_holds(s, s->unit->shim, false);
+                r = r < 0 ? r : r == 0 ? -ENOENT : 0;
+        }
+        if (r < 0)
+                forget_group(s);
+        else
+                sg_property_read_back(s);
+        return r;
+}
+
+/* Once more */
+
+static void begin_again(struct sg_unit *u)
+{
+        set_step(u, SG_UNIT_WAITING);
+        (void)next_after(u->systemd, 0);
+}
+
+static int on_stop_reply(sd_bus_message *reply, void *userdata, sd_bus_error *error)
+{
+        (void)error;
+        if (sd_bus_message_get_error(reply))
+                begin_again(userdata); /* it has gone by itself */
+        return 0;                      /* JobRemoved follows */
+}
+
+static void try_again(struct sg_unit *u, int error)
+{
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
+        char why[SG_UNIT_NAME_MAX + 128];
+        int r = error;
+
+        if (error != -ESRCH && u->tries < TRIES_MAX) {
+                sg_log(LOG_NOTICE, "%s does not hold its process: %s; trying once more", u->name,
+                       strerror(-error));
+                r = sg_systemd_new_call(u->systemd, &m, "StopUnit");
+                if (r >= 0)
+                        r = sd_bus_message_append(m, "ss", u->name, "replace");
+                set_step(u, SG_UNIT_STOPPING);
+                if (r >= 0)
+                        r = sd_bus_call_async(sg_bus_connection_get(u->systemd->connection),
+                                              &u->slot, m, on_stop_reply, u, 0);
+        }
+        if (r >= 0)
+                return;
+        (void)sg_systemd_stop_unit(u->systemd, u->name);
+        (void)snprintf(why, sizeof(why), "%s was made but does not hold its process: %s", u->name,
+                       strerror(-error));
+        finish(u, error, why);
+}
+
+/* Asking */
+
+static int on_control_group(sd_bus_message *reply, void *userdata, sd_bus_error *error)
+{
+        const sd_bus_error *e = sd_bus_message_get_error(reply);
+        struct sg_unit *u = userdata;
+        const char *group;
+        int r;
+
+        (void)error;
+        if (e) {
+                refused(u, e);
+                return 0;
+        }
+        r = sd_bus_message_read(reply, "v", "s", &group);
+        if (r >= 0)
+                r = occupy(u->scope, group);
+        if (r < 0)
+                try_again(u, r);
+        else
+                finish(u, 0, NULL);
+        return 0;
+}
+
+static void look(struct sg_unit *u)
+{
+        _cleanup_free_ char *path = NULL;
+        int r;
+
+        set_step(u, SG_UNIT_LOOKING);
+        r = sd_bus_path_encode(SG_SYSTEMD_PATH "/unit", u->name, &path);
+        if (r >= 0)
+                r = sd_bus_call_method_async(
+                        sg_bus_connection_get(u->systemd->connection), &u->slot, SG_SYSTEMD_NAME,
+                        path, "org.freedesktop.DBus.Properties", "Get", on_control_group, u, "ss",
+                        SG_SYSTEMD_NAME ".Scope", "ControlGroup");
+        if (r < 0)
+                finish(u, r, NULL);
+}
+
+static int on_start_reply(sd_bus_message *reply, void *userdata, sd_bus_error *error)
+{
+        const sd_bus_error *e = sd_bus_message_get_error(reply);
+        struct sg_unit *u = userdata;
+
+        (void)error;
+        if (e && sd_bus_error_has_name(e, SG_SYSTEMD_ERROR("UnitExists")))
+                look(u); /* asked for before systemd was away, or stopping still */
+        else if (e)
+                refused(u, e);
+        return 0; /* JobRemoved follows */
+}
+
+static int on_job_removed(sd_bus_message *m, void *userdata, sd_bus_error *error)
+{
+        struct sg_systemd *sd = userdata;
+        const char *unit, *result;
+        struct sg_unit *u;
+
+        (void)error;
+        if (sd_bus_message_read(m, "uoss", NULL, NULL, &unit, &result) < 0)
+                return 0;
+        sg_list_foreach (u, &sd->placing, link) {
+                if (strcmp(u->name, unit) != 0)
+                        continue;
+                if (u->step == SG_UNIT_STOPPING)
+                        begin_again(u);
+                else if (u->step != SG_UNIT_STARTING)
+                        break;
+                else if (strcmp(result, "done") == 0)
+                        look(u);
+                else
+                        try_again(u, -ECANCELED);
+                break;
+        }
+        return 0;
+}
+
+static int watch_jobs(struct sg_systemd *sd)
+{
+        if (sd->jobs_match)
+                return 0;
+        return sd_bus_match_signal_async(sg_bus_connection_get(sd->connection), &sd->jobs_match,
+                                         SG_SYSTEMD_NAME, SG_SYSTEMD_PATH, SG_SYSTEMD_MANAGER,
+                                         "JobRemoved", on_job_removed, NULL, sd);
+}
+
+static int append_scope(sd_bus_message *m, const struct sg_unit *u)
+{
+        char slice[SG_UNIT_NAME_MAX];
+        int r;
+
+        sg_class_slice_name(slice, u->scope->class->name);
+        r = sd_bus_message_append(m, "(sv)(sv)(sv)(sv)(sv)(sv)", "Description", "s",
+                                  u->description ?: u->name, "Slice", "s", slice, "PIDs", "au", 1,
+                                  (uint32_t)u->shim, "Delegate", "b", 1, "CollectMode", "s",
+                                  "inactive-or-failed", "IPAccounting", "b", 1);
+        if (r >= 0 && u->stop_usec != SG_UNLIMITED)
+                r = sd_bus_message_append(m, "(sv)", "TimeoutStopUSec", "t", u->stop_usec);
+        if (r >= 0)
+                r = sg_property_append_limits(m, u->systemd, NULL, &u->scope->limits,
+                                              &u->scope->cpus);
+        return r < 0 ? r : sg_property_append_devices(m, u);
+}
+
+static int start(struct sg_unit *u)
+{
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
+        struct sg_systemd *sd = u->systemd;
+        int r;
+
+        r = watch_jobs(sd);
+        if (r < 0)
+                return r;
+        sg_class_hold(sd, u->scope->class);
+        r = sg_systemd_new_start(sd, &m, u->name);
+        if (r >= 0)
+                r = append_scope(m, u);
+        if (r >= 0)
+                r = sg_systemd_end_start(m);
+        if (r < 0)
+                return r;
+        set_step(u, SG_UNIT_STARTING);
+        u->tries++;
+        return sd_bus_call_async(sg_bus_connection_get(sd->connection), &u->slot, m, on_start_reply,
+                                 u, 0);
+}
+
+void sg_systemd_next(struct sg_systemd *sd)
+{
+        struct sg_unit *u, *next;
+        int r;
+
+        if (!sg_bus_connection_get(sd->connection))
+                return;
+        sg_list_foreach_safe (u, next, &sd->placing, link) {
+                if (sd->n_in_flight >= IN_FLIGHT_MAX)
+                        return;
+                if (u->step != SG_UNIT_WAITING)
+                        continue;
+                r = start(u);
+                if (r < 0) {
+                        finish(u, r, strerror(-r)); /* calls us again */
+                        return;
+                }
+        }
+}
+
+static int on_next(sd_event_source *source, uint64_t usec, void *userdata)
+{
+        (void)source;
+        (void)usec;
+        sg_systemd_next(userdata);
+        return 0;
+}
+
+void sg_systemd_retry(struct sg_systemd *sd)
+{
+        struct sg_unit *u;
+
+        sg_list_foreach (u, &sd->placing, link)
+                set_step(u, SG_UNIT_WAITING);
+}
+
+int sg_unit_place(struct sg_scope *s, pid_t shim, sg_scope_done_cb done, void *userdata)
+{
+        struct sg_unit *u = s->unit;
+        int r;
+
+        u->shim = shim;
+        u->done = done;
+        u->userdata = userdata;
+        u->tries = 0;
+        u->step = SG_UNIT_WAITING;
+        sg_list_append(&u->systemd->placing, &u->link);
+        r = next_after(u->systemd, 0);
+        if (r < 0)
+                sg_unit_forget_place(u);
+        return r < 0 ? r : 1;
+}

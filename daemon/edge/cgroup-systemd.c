@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The systemd backend: transient scopes of the system's manager, or of a user's. What is decided by
+ * files of our own two groups (who is in them, freezing, killing, counters) is done on these as in
+ * the cgroupfs backend.
+ */
+
+#include "edge/cgroup-systemd.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "edge/cgroup-fs.h"
+#include "edge/cgroup-group.h"
+#include "edge/cgroup-layout.h"
+#include "edge/cgroup-v2.h"
+#include "edge/log.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <syslog.h>
+
+/* Holders and the watch on systemd's jobs outlive the last job by this: the next is often near. */
+#define IDLE_USEC (5ULL * 1000000)
+/* Slices of classes, and their scopes. */
+#define DEPTH_MAX 4
+#define BASE_SLICE "schedgov.slice"
+
+/* Coming and going of the connection */
+
+static int on_up(sd_bus *bus, void *userdata)
+{
+        struct sg_systemd *sd = userdata;
+        struct sg_class *c;
+
+        (void)bus;
+        sg_list_foreach (c, &sd->backend->classes, list) {
+                if (!c->held && c->n_scopes == 0)
+                        continue;
+                c->held = false; /* it may have gone meanwhile; if not, nothing happens */
+                sg_class_hold(sd, c);
+        }
+        sg_systemd_next(sd);
+        return 0;
+}
+
+static void on_down(sd_bus *bus, void *userdata)
+{
+        struct sg_systemd *sd = userdata;
+
+        (void)bus;
+        sd->jobs_match = sd_bus_slot_unref(sd->jobs_match);
+        sg_systemd_retry(sd);
+}
+
+static const struct sg_bus_connection_ops connection_ops = {
+        .purpose = "unit calls",
+        .up = on_up,
+        .down = on_down,
+};
+
+static int on_idle(sd_event_source *source, uint64_t usec, void *userdata)
+{
+        struct sg_systemd *sd = userdata;
+
+        (void)source;
+        (void)usec;
+        if (!sg_bus_connection_get(sd->connection))
+                return 0;
+        if (sg_list_empty(&sd->placing))
+                sd->jobs_match = sd_bus_slot_unref(sd->jobs_match);
+        sg_class_release_idle(sd);
+        return 0;
+}
+
+static void idle_later(struct sg_systemd *sd)
+{
+        sd->idle_timer = sd_event_source_disable_unref(sd->idle_timer);
+        (void)sd_event_add_time_relative(sd->event, &sd->idle_timer, CLOCK_MONOTONIC, IDLE_USEC,
+                                         IDLE_USEC / 10, on_idle, sd);
+}
+
+/* Where the manager is */
+
+/* The manager listens there itself: who it is, is the kernel's word. */
+static int manager_pid(bool user, pid_t *ret)
+{
+        const char *runtime = getenv("XDG_RUNTIME_DIR");
+        struct sockaddr_un sa = {.sun_family = AF_UNIX};
+        _cleanup_close_ int fd = -1;
+        socklen_t size = sizeof(struct ucred);
+        struct ucred cred;
+
+        if (!user) {
+                *ret = 1;
+                return 0;
+        }
+        if (!runtime || (size_t)snprintf(sa.sun_path, sizeof(sa.sun_path), "%s/systemd/private",
+                                         runtime) >= sizeof(sa.sun_path))
+                return -ENXIO;
+        fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (fd < 0 || connect(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0 ||
+            getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &size) < 0)
+                return -errno;
+        *ret = cred.pid;
+        return 0;
+}
+
+/* The group above all slices: the manager's own less "init.scope". */
+static int find_root(struct sg_hierarchy *x, bool user)
+{
+        char group[PATH_MAX], *leaf;
+        pid_t pid = 0;
+        int r;
+
+        r = manager_pid(user, &pid);
+        if (r >= 0)
+                r = sg_group_of_process(pid, group);
+        if (r < 0)
+                return r;
+        leaf = strrchr(group, '/');
+        if (!leaf || strcmp(leaf, "/init.scope") != 0)
+                return -ENXIO;
+        *leaf = 0;
+        free(x->base);
+        return asprintf(&x->base, "%s%s/" BASE_SLICE, x->mount, group) < 0
+                       ? (x->base = NULL, -ENOMEM)
+                       : 0;
+}
+
+static int look_around(struct sg_backend *b, bool user, char **why)
+{
+        struct sg_hierarchy *x = &b->hier[SG_HIER_UNIFIED];
+        int r;
+
+        if (access("/run/systemd/system", F_OK) < 0) {
+                sg_why(why, "systemd is not running here");
+                return -ENXIO;
+        }
+        r = sg_layout_discover(b->hier, b->instance);
+        if (r < 0)
+                return r;
+        if (!x->mount || !sg_group_has(x->mount, "cgroup.controllers") ||
+            sg_fs_usable(b, SG_HIER_CPU)) {
+                sg_why(why, "systemd governs control groups of version 1 here; start the kernel "
+                            "with systemd.unified_cgroup_hierarchy=1");
+                return -ENXIO;
+        }
+        if (!user && geteuid() != 0) {
+                sg_why(why, "only root can ask the system's manager for units; use --user");
+                return -EPERM;
+        }
+        r = find_root(x, user);
+        if (r < 0)
+                sg_why(why,
+                       user ? "cannot reach your systemd (%s): is XDG_RUNTIME_DIR set, as in "
+                              "a login session?"
+                            : "systemd is not where it should be: %s",
+                       strerror(-r));
+        return r;
+}
+
+/* Controllers that scopes of this manager can have. */
+static void find_unenforced(struct sg_backend *b, bool user)
+{
+        static const enum sg_controller needs[_SG_LIMIT_MAX] = {
+                [SG_LIMIT_CPU_WEIGHT] = SG_CONTROLLER_CPU,
+                [SG_LIMIT_CPU_QUOTA] = SG_CONTROLLER_CPU,
+                [SG_LIMIT_CPUSET] = SG_CONTROLLER_CPUSET,
+                [SG_LIMIT_MEMORY_HIGH] = SG_CONTROLLER_MEMORY,
+                [SG_LIMIT_MEMORY_MAX] = SG_CONTROLLER_MEMORY,
+                [SG_LIMIT_TASKS] = SG_CONTROLLER_PIDS,
+                [SG_LIMIT_IO_WEIGHT] = SG_CONTROLLER_IO,
+        };
+        char root[PATH_MAX];
+
+        (void)snprintf(root, sizeof(root), "%s", b->hier[SG_HIER_UNIFIED].base);
+        *strrchr(root, '/') = 0;
+        b->v2_controllers = sg_v2_available(root);
+        b->io_weight_file = sg_fs_find_io_weight(b, b->v2_controllers & sg_bit(SG_CONTROLLER_IO));
+        for (enum sg_limit_kind k = 0; k < SG_LIMIT_DEVICES; k++)
+                if (!(b->v2_controllers & sg_bit(needs[k])))
+                        b->unenforced |= sg_bit(k);
+        if (!b->io_weight_file)
+                b->unenforced |= sg_bit(SG_LIMIT_IO_WEIGHT);
+        if (user)
+                b->unenforced |= sg_bit(SG_LIMIT_DEVICES);
+}
+
+static int describe(struct sg_backend *b, bool user)
+{
+        char text[256] = "";
+
+        for (unsigned c = 0; c < _SG_CONTROLLER_MAX; c++)
+                if (b->v2_controllers & sg_bit(c))
+                        (void)snprintf(text + strlen(text), sizeof(text) - strlen(text), " %s",
+                                       sg_controller_names[c]);
+        if (asprintf(&b->describe, "systemd (%s manager; v2%s)", user ? "the user's" : "the system",
+                     text) < 0) {
+                b->describe = NULL;
+                return -ENOMEM;
+        }
+        return 0;
+}
+
+/* All CPUs, as an explicit value for scopes that have no set of their own. */
+static void find_cpus(struct sg_systemd *sd)
+{
+        char text[4096];
+
+        if (sg_read_line_file(AT_FDCWD, "/sys/devices/system/cpu/possible", text, sizeof(text)) <
+                    0 ||
+            sg_parse_cpuset(text, &sd->cpus) < 0)
+                for (unsigned cpu = 0; cpu < SG_CPUS_MAX; cpu++)
+                        sg_cpuset_add(&sd->cpus, cpu);
+}
+
+/* Starting and stopping */
+
+/* Classes whose holders an earlier run has left. */
+static int note_held(const char *slice, void *userdata)
+{
+        struct sg_systemd *sd = userdata;
+        char name[SG_CLASS_NAME_MAX], holder[SG_UNIT_NAME_MAX], path[PATH_MAX], below[PATH_MAX];
+        struct sg_class *c;
+        int r;
+
+        if (sg_class_of_slice(name, slice) < 0)
+                return 0;
+        sg_class_holder_name(holder, sd, name);
+        r = sg_group_join(path, sd->backend->hier[SG_HIER_UNIFIED].base, slice);
+        if (r == 0)
+                r = sg_group_join(below, path, holder);
+        if (r < 0 || access(below, F_OK) < 0)
+                return r;
+        r = sg_class_get(sd->backend, name, &c);
+        if (r == 0)
+                c->held = true;
+        return r;
+}
+
+static int systemd_start(struct sg_backend *b, const struct sg_backend_options *o, char **ret_why)
+{
+        struct sg_systemd *sd;
+        int r;
+
+        r = look_around(b, o->user, ret_why);
+        if (r < 0)
+                return r;
+        sd = calloc(1, sizeof(*sd));
+        if (!sd)
+                return -ENOMEM;
+        b->systemd = sd;
+        sd->backend = b;
+        sd->event = sd_event_ref(o->event);
+        sd->user = o->user;
+        sg_list_init(&sd->placing);
+        if (o->shared)
+                (void)snprintf(sd->suffix, sizeof(sd->suffix), ".%s", o->instance);
+        find_cpus(sd);
+        b->list_hier = b->freeze_hier = SG_HIER_UNIFIED;
+        b->default_hiers = sg_bit(SG_HIER_UNIFIED);
+        find_unenforced(b, o->user);
+        r = describe(b, o->user);
+        if (r >= 0)
+                r = sg_group_foreach_child(b->hier[SG_HIER_UNIFIED].base, note_held, sd);
+        if (r >= 0)
+                r = sg_bus_connection_new(&sd->connection, sd->event, o->user, &connection_ops, sd);
+        if (r >= 0)
+                idle_later(sd); /* holders of an earlier run */
+        return r;
+}
+
+/* What runs goes on. Without jobs nothing of ours is left: the calls are out before we close. */
+static void systemd_stop(struct sg_backend *b)
+{
+        struct sg_systemd *sd = b->systemd;
+        sd_bus *bus;
+
+        if (sd) {
+                bus = sg_bus_connection_get(sd->connection);
+                if (bus) {
+                        sg_class_release_idle(sd);
+                        (void)sd_bus_flush(bus);
+                }
+                sd->jobs_match = sd_bus_slot_unref(sd->jobs_match);
+                sg_bus_connection_free(sd->connection);
+                sd_event_source_disable_unref(sd->next_timer);
+                sd_event_source_disable_unref(sd->idle_timer);
+                sd_event_unref(sd->event);
+                free(sd);
+                b->systemd = NULL;
+        }
+        sg_layout_deinit(b->hier);
+}
+
+/* Scopes */
+
+static void scope_free(struct sg_scope *s)
+{
+        struct sg_unit *u = s->unit;
+
+        if (!u)
+                return;
+        sg_unit_forget_place(u);
+        sg_unit_forget_changes(u);
+        s->class->n_scopes--;
+        idle_later(u->systemd);
+        free(u->description);
+        free(u->devices);
+        free(u);
+        s->unit = NULL;
+}
+
+static int copy_request(struct sg_unit *u, const struct sg_scope_request *req)
+{
+        u->device_closed = req->device_closed;
+        u->stop_usec = req->stop_usec;
+        if (req->description) {
+                u->description = strdup(req->description);
+                if (!u->description)
+                        return -ENOMEM;
+        }
+        if (req->n_devices > 0) {
+                u->devices = calloc(req->n_devices, sizeof(*u->devices));
+                if (!u->devices)
+                        return -ENOMEM;
+                memcpy(u->devices, req->devices, req->n_devices * sizeof(*u->devices));
+                u->n_devices = req->n_devices;
+        }
+        return 0;
+}
+
+static int plan_scope(struct sg_scope *s, const struct sg_scope_request *req, char **why)
+{
+        char attempt[SG_ATTEMPT_NAME_MAX];
+        struct sg_backend *b = s->backend;
+        struct sg_unit *u;
+        int r;
+
+        r = sg_class_get(b, req->class, &s->class);
+        if (r < 0) {
+                sg_why(why, "class name '%s' can't be the name of a slice", req->class);
+                return r;
+        }
+        u = calloc(1, sizeof(*u));
+        if (!u)
+                return -ENOMEM;
+        s->unit = u;
+        s->class->n_scopes++;
+        u->scope = s;
+        u->systemd = b->systemd;
+        sg_list_init(&u->link);
+        sg_list_init(&u->changes);
+        sg_attempt_name_format(attempt, req->key);
+        (void)snprintf(u->name, sizeof(u->name), "schedgov-%s%s.scope", attempt,
+                       u->systemd->suffix);
+        s->limits = req->limits;
+        s->cpus = req->cpus;
+        s->limits.pin = req->limits.pin && sg_cpuset_count(&req->cpus) > 0;
+        if (s->class->weight != req->class_weight)
+                sg_class_set_weight(u->systemd, s->class, req->class_weight);
+        return copy_request(u, req);
+}
+
+static int scope_new(struct sg_scope *s, const struct sg_scope_request *req, char **ret_why)
+{
+        return plan_scope(s, req, ret_why);
+}
+
+struct search {
+        const char *dir, *name;
+        unsigned depth;
+        char *found;
+};
+
+static int search_below(struct search *s);
+
+static int search_child(const char *name, void *userdata)
+{
+        struct search *s = userdata, below = *s;
+        char path[PATH_MAX];
+        int r;
+
+        r = sg_group_join(path, s->dir, name);
+        if (r < 0)
+                return r;
+        if (strcmp(name, s->name) == 0) {
+                s->found = strdup(path);
+                return s->found ? 1 : -ENOMEM;
+        }
+        if (!strstr(name, ".slice"))
+                return 0;
+        below.dir = path;
+        below.depth++;
+        r = search_below(&below);
+        s->found = below.found;
+        return r;
+}
+
+static int search_below(struct search *s)
+{
+        return s->depth >= DEPTH_MAX ? 0 : sg_group_foreach_child(s->dir, search_child, s);
+}
+
+static int scope_adopt(struct sg_scope *s, const struct sg_scope_request *req)
+{
+        const struct sg_hierarchy *x = &s->backend->hier[SG_HIER_UNIFIED];
+        struct search find = {.dir = x->base};
+        _cleanup_free_ char *found = NULL;
+        int r;
+
+        r = plan_scope(s, req, NULL);
+        if (r < 0)
+                return r;
+        s->class->held = true; /* by the daemon that started it */
+        find.name = s->unit->name;
+        r = search_below(&find);
+        found = find.found;
+        if (r <= 0)
+                return r < 0 ? r : -ENOENT;
+        r = sg_unit_set_group(s, found + strlen(x->mount));
+        if (r >= 0)
+                sg_property_read_back(s);
+        return r;
+}
+
+/* systemd removes a scope that has emptied; ours is only to see that it has. */
+static int scope_remove(struct sg_scope *s)
+{
+        int r = s->n_dirs == 0 ? 0 : sg_group_populated(s->dirs[0].path);
+
+        return r > 0 ? -EBUSY : 0;
+}
+
+static int scope_move(struct sg_scope *s, pid_t pid, bool into_job)
+{
+        int r = s->n_dirs == 0 ? -ENOENT : sg_fs_scope_holds(s, pid, into_job);
+
+        return r != 0 ? (r < 0 ? r : 0) : sg_fs_scope_move(s, pid, into_job);
+}
+
+static int scope_holds(const struct sg_scope *s, pid_t pid, bool in_job)
+{
+        return s->n_dirs == 0 ? 0 : sg_fs_scope_holds(s, pid, in_job);
+}
+
+static int scope_signal(struct sg_scope *s, int sig)
+{
+        return s->n_dirs == 0 ? 0 : sg_fs_scope_signal(s, sig);
+}
+
+static int scope_populated(const struct sg_scope *s)
+{
+        return s->n_dirs == 0 ? 0 : sg_fs_scope_populated(s);
+}
+
+static void scope_counters(struct sg_scope *s, struct sg_counters *ret)
+{
+        sg_counters_read(s->dirs, s->n_dirs, ret);
+}
+
+static int sweep(struct sg_backend *b, sg_owned_cb owned, void *userdata)
+{
+        (void)b;
+        (void)owned;
+        (void)userdata;
+        return 0;
+}
+
+const struct sg_backend_ops sg_systemd_ops = {
+        .name = "systemd",
+        .start = systemd_start,
+        .stop = systemd_stop,
+        .scope_new = scope_new,
+        .scope_adopt = scope_adopt,
+        .scope_free = scope_free,
+        .scope_place = sg_unit_place,
+        .scope_remove = scope_remove,
+        .scope_move = scope_move,
+        .scope_holds = scope_holds,
+        .scope_ask_limits = sg_unit_ask_limits,
+        .scope_freeze = sg_fs_scope_freeze,
+        .scope_frozen = sg_fs_scope_frozen,
+        .scope_signal = scope_signal,
+        .scope_populated = scope_populated,
+        .scope_counters = scope_counters,
+        .sweep = sweep,
+};

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/*
+ * Inside of the systemd backend. systemd owns the tree: a scope's limits are properties of its unit
+ * and are read back from the kernel's files, never written there. Ours are the two groups below a
+ * scope, which is delegated to us for that.
+ */
+
+#include "edge/bus-connection.h"
+#include "edge/cgroup-internal.h"
+
+/* "schedgov-N-ORIGIN-ATTEMPT.INSTANCE.scope" and, with every byte escaped, a class's slices. */
+#define SG_UNIT_NAME_MAX 256
+
+struct sg_systemd {
+        struct sg_backend *backend;
+        sd_event *event;
+        struct sg_bus_connection *connection;
+        bool user;
+        char suffix[40];         /* ".INSTANCE", or empty */
+        struct sg_cpuset cpus;   /* all that there are */
+        struct sg_list placing;  /* units, in the order they were asked for */
+        unsigned n_in_flight;    /* of them, those that systemd is busy with */
+        sd_bus_slot *jobs_match; /* while something is in flight: JobRemoved */
+        sd_event_source *next_timer, *idle_timer;
+};
+
+enum sg_unit_step {
+        SG_UNIT_IDLE,
+        SG_UNIT_WAITING,  /* for its turn, or for systemd */
+        SG_UNIT_STARTING, /* StartTransientUnit was sent: the reply, then the end of systemd's job
+                           */
+        SG_UNIT_LOOKING,  /* where is it? */
+        SG_UNIT_STOPPING, /* it doesn't hold its shim: once more from the beginning */
+};
+
+struct sg_unit {
+        struct sg_list link;    /* systemd.placing */
+        struct sg_list changes; /* of limits, in flight */
+        struct sg_scope *scope;
+        struct sg_systemd *systemd;
+        char name[SG_UNIT_NAME_MAX];
+        char *description;
+        uint64_t stop_usec;
+        bool device_closed;
+        struct sg_device_rule *devices;
+        size_t n_devices;
+
+        enum sg_unit_step step;
+        unsigned tries;
+        bool stale; /* limits were changed while it was being placed */
+        pid_t shim;
+        sd_bus_slot *slot;
+        sg_scope_done_cb done;
+        void *userdata;
+};
+
+/* cgroup-systemd-place.c */
+int sg_unit_place(struct sg_scope *s, pid_t shim, sg_scope_done_cb done, void *userdata);
+void sg_unit_forget_place(struct sg_unit *u);
+void sg_systemd_next(struct sg_systemd *sd);  /* starts what may be started now */
+void sg_systemd_retry(struct sg_systemd *sd); /* the connection went away: all over again */
+/* Takes the scope's directories from what systemd or the kernel calls its group. */
+int sg_unit_set_group(struct sg_scope *s, const char *control_group);
+
+/* cgroup-systemd-class.c */
+void sg_class_slice_name(char buf[SG_UNIT_NAME_MAX], const char *class);
+/* Back: -EINVAL for what is no slice of a class. */
+int sg_class_of_slice(char buf[SG_CLASS_NAME_MAX], const char *slice);
+void sg_class_holder_name(char buf[SG_UNIT_NAME_MAX], const struct sg_systemd *sd,
+                          const char *class);
+/* Its slice, with that weight, and in it the holder: asked for ahead of what needs them. */
+void sg_class_hold(struct sg_systemd *sd, struct sg_class *c);
+void sg_class_set_weight(struct sg_systemd *sd, struct sg_class *c, uint64_t weight);
+void sg_class_release_idle(struct sg_systemd *sd); /* stops the holders of classes without jobs */
+
+/* cgroup-systemd-limits.c */
+int sg_unit_ask_limits(struct sg_scope *s, const struct sg_limits *l, const struct sg_cpuset *cpus,
+                       sg_scope_done_cb done, void *userdata, char **ret_why);
+void sg_unit_forget_changes(struct sg_unit *u);
+/* Sends all limits again, for nobody's answer. */
+void sg_unit_reapply(struct sg_scope *s);
+
+/* cgroup-systemd-property.c */
+/* Appends (sv) of all limits, or of those only that differ from those in `but`. */
+int sg_property_append_limits(sd_bus_message *m, const struct sg_systemd *sd,
+                              const struct sg_scope *but, const struct sg_limits *l,
+                              const struct sg_cpuset *cpus);
+int sg_property_append_cpus(sd_bus_message *m, const struct sg_cpuset *cpus);
+int sg_property_append_devices(sd_bus_message *m, const struct sg_unit *u);
+/* Compares the kernel's values with the scope's limits and notes what did not arrive. */
+void sg_property_read_back(struct sg_scope *s);
+
+/* cgroup-systemd-call.c: the manager's methods */
+int sg_systemd_new_call(struct sg_systemd *sd, sd_bus_message **ret, const char *method);
+/* StartTransientUnit up to and including the opened array of properties. */
+int sg_systemd_new_start(struct sg_systemd *sd, sd_bus_message **ret, const char *unit);
+int sg_systemd_end_start(sd_bus_message *m);
+/* SetUnitProperties(runtime), likewise; closing the array ends it. */
+int sg_systemd_new_set(struct sg_systemd *sd, sd_bus_message **ret, const char *unit);
+/* Sends it for nobody's answer but the log's. `harmless`: an error name that is none, or NULL. */
+int sg_systemd_send(struct sg_systemd *sd, sd_bus_message *m, const char *harmless);
+int sg_systemd_stop_unit(struct sg_systemd *sd, const char *unit);
+/* Whether an error means that systemd is away, rather than that it said no. */
+bool sg_systemd_is_away(const sd_bus_error *e);
+
+#define SG_SYSTEMD_NAME "org.freedesktop.systemd1"
+#define SG_SYSTEMD_PATH "/org/freedesktop/systemd1"
+#define SG_SYSTEMD_MANAGER "org.freedesktop.systemd1.Manager"
+#define SG_SYSTEMD_ERROR(name) "org.freedesktop.systemd1." name

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The gate between the daemon and the shim of one attempt; proto/attempt.h has the messages. Until
+ * GO nothing of the user's has run, and the attempt can be dropped by closing the gate.
+ */
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/time-util.h"
+#include "edge/log.h"
+#include "manager.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <syslog.h>
+
+void sg_live_close_gate(struct sg_live *l)
+{
+        l->gate_source = sd_event_source_disable_unref(l->gate_source);
+        l->gate = sg_close(l->gate);
+}
+
+static int send_go(struct sg_live *l)
+{
+        struct sg_gate_message go = {.kind = SG_GATE_GO};
+
+        if (send(l->gate, &go, sizeof(go), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+                return -errno;
+        l->gone_ahead = true;
+        sg_manager_fault(l->manager, "gate-after-go");
+        return 0;
+}
+
+static void on_fate_published(int result, const struct sg_attempt_info *info, void *userdata)
+{
+        struct sg_live *l = userdata;
+
+        l->inspecting = false;
+        if (result < 0 || info->fate != SG_ATTEMPT_RUN || send_go(l) < 0)
+                sg_live_close_gate(l);
+        if (l->shim == 0)
+                sg_live_inspect(l, SG_PUBLISH_VOID);
+}
+
+static int is_child_of(pid_t pid, pid_t parent)
+{
+        _cleanup_free_ char *text = NULL;
+        char path[64], *line;
+        int ppid, r;
+
+        (void)snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+        r = sg_read_file(AT_FDCWD, path, 16384, &text, NULL);
+        if (r < 0)
+                return r;
+        line = strstr(text, "\nPPid:");
+        return line && sscanf(line, "\nPPid: %d", &ppid) == 1 && ppid == parent;
+}
+
+/* The process that `schedctl run` became can neither join root's groups nor link into the attempt's
+ * directory. */
+static int admit_foreground(struct sg_live *l, pid_t pid)
+{
+        int r;
+
+        if (is_child_of(pid, l->shim) <= 0)
+                return -ESRCH;
+        r = sg_scope_move(l->scope, l->shim, false);
+        if (r < 0)
+                return r;
+        return sg_scope_move(l->scope, pid, true);
+}
+
+static int verify(struct sg_live *l, pid_t pid)
+{
+        int r;
+
+        if (l->job.foreground) {
+                r = admit_foreground(l, pid);
+                if (r < 0)
+                        return r;
+        }
+        r = sg_scope_holds(l->scope, l->shim, false);
+        if (r > 0)
+                r = sg_scope_holds(l->scope, pid, true);
+        return r < 0 ? r : r == 0 ? -ENOENT : 0;
+}
+
+/* Three things have to be known, in whatever order they come: who the shim is, that its groups are
+ * there, and which process waits to become the job. */
+static void admit(struct sg_live *l)
+{
+        pid_t pid = l->ready_pid;
+        int r;
+
+        if (pid == 0 || l->shim == 0 || !l->placed || l->job.pid != 0)
+                return;
+        r = l->job.intent != SG_INTENT_NONE ? -ECANCELED : verify(l, pid);
+        if (r < 0) {
+                if (r != -ECANCELED)
+                        sg_log(LOG_WARNING, "job %" PRIu64 ": not in its groups: %s; not let go",
+                               l->job.key.n, strerror(-r));
+                sg_live_close_gate(l);
+                return;
+        }
+        l->job.pid = pid;
+        sg_scope_set_main(l->scope, l->shim, pid);
+        sg_manager_fault(l->manager, "gate-verified");
+        if (l->job.foreground) {
+                l->inspecting = true;
+                sg_store_inspect(l->manager->store, &l->job.key, SG_PUBLISH_RUN, on_fate_published,
+                                 l);
+        } else if (send_go(l) < 0) {
+                sg_live_close_gate(l);
+        }
+}
+
+static void on_ready(struct sg_live *l, pid_t pid)
+{
+        sg_manager_fault(l->manager, "gate-ready");
+        if (pid <= 1) {
+                sg_live_close_gate(l);
+                return;
+        }
+        l->ready_pid = pid;
+        admit(l);
+}
+
+/* Its place */
+
+/* The shim waits for this before it forks the job's process. */
+static int send_place(struct sg_live *l)
+{
+        const char *path = sg_live_unified_group(l);
+        struct sg_gate_message head = {.kind = SG_GATE_PLACE};
+        struct iovec parts[] = {{&head, sizeof(head)}, {(void *)path, path ? strlen(path) : 0}};
+        const struct msghdr message = {.msg_iov = parts, .msg_iovlen = SG_ELEMENTSOF(parts)};
+
+        if (!path)
+                return -ENOENT;
+        return sendmsg(l->gate, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
+}
+
+static void on_placed(struct sg_scope *s, int result, const char *why, void *userdata)
+{
+        struct sg_live *l = userdata;
+
+        (void)s;
+        sg_manager_fault(l->manager, "placed");
+        if (result < 0) {
+                sg_live_not_started(l, result, "get a scope", why);
+                return;
+        }
+        l->placed = true;
+        if (!l->job.foreground && send_place(l) < 0)
+                sg_live_close_gate(l);
+        admit(l);
+}
+
+int sg_live_place(struct sg_live *l, pid_t shim)
+{
+        int r = sg_scope_place(l->scope, shim, on_placed, l);
+
+        if (r == 0)
+                l->placed = true;
+        return r;
+}
+
+void sg_live_shim_known(struct sg_live *l)
+{
+        admit(l);
+}
+
+static void on_started(struct sg_live *l)
+{
+        if (l->job.state != SG_JOB_STARTING)
+                return;
+        l->job.state = SG_JOB_RUNNING;
+        l->failed_starts = 0;
+        l->job.started_usec = sg_now_realtime_usec();
+        sg_live_changed(l);
+        if (l->job.intent != SG_INTENT_NONE)
+                sg_live_kill(l, false);
+        else
+                sg_live_arm_time_limit(l);
+}
+
+static int on_gate(sd_event_source *source, int fd, uint32_t revents, void *userdata)
+{
+        struct sg_live *l = userdata;
+        struct sg_gate_message msg;
+        ssize_t n;
+
+        (void)source;
+        (void)revents;
+        n = recv(fd, &msg, sizeof(msg), MSG_DONTWAIT);
+        if (n < 0 && (errno == EAGAIN || errno == EINTR))
+                return 0;
+        if (n != sizeof(msg)) { /* closed: what became of it is seen when the shim exits */
+                sg_live_close_gate(l);
+                return 0;
+        }
+        switch (msg.kind) {
+        case SG_GATE_READY:
+                if (l->job.pid == 0)
+                        on_ready(l, msg.pid);
+                break;
+        case SG_GATE_STARTED:
+                on_started(l);
+                break;
+        case SG_GATE_ENDED:
+                /* The record of a foreground shim counts once it has exited. */
+                if (!l->job.foreground && !l->concluded)
+                        sg_live_inspect(l, SG_PUBLISH_NONE);
+                break;
+        default:
+                sg_live_close_gate(l);
+        }
+        return 0;
+}
+
+int sg_live_open_gate(struct sg_live *l, int *ret_theirs)
+{
+        int fds[2], r;
+
+        if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
+                return -errno;
+        r = sd_event_add_io(l->manager->event, &l->gate_source, fds[0], EPOLLIN, on_gate, l);
+        if (r < 0) {
+                (void)sg_close(fds[0]);
+                (void)sg_close(fds[1]);
+                return r;
+        }
+        l->gate = fds[0];
+        *ret_theirs = fds[1];
+        return 0;
+}
