@@ -244,24 +244,49 @@ $(LINTS:%=lint-%): $(CORE_LIB) $(MAN_PAGES)
 
 # --- installation ---------------------------------------------------------------------------------
 
+LIBDIR := $(PREFIX)/lib/schedgov
 MANDIR ?= $(PREFIX)/share/man
-# Where the daemon looks for what a distributor ships, whatever the prefix.
+UNITDIR ?= $(PREFIX)/lib/systemd/system
+SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
+TMPFILESDIR ?= $(PREFIX)/lib/tmpfiles.d
+DBUS_SERVICES_DIR ?= $(PREFIX)/share/dbus-1/system-services
+# These are looked for in one place only, whatever the prefix: by the daemon, the bus and polkit.
 VENDOR_CONF_DIR ?= /usr/lib/schedgov
+DBUS_POLICY_DIR ?= /usr/share/dbus-1/system.d
+POLKIT_DIR ?= /usr/share/polkit-1/actions
 CONF_FILES := $(shell find conf -type f -not -name '.*' 2>/dev/null)
-man_dest = $(DESTDIR)$(MANDIR)/man$(patsubst .%,%,$(suffix $(1)))/$(notdir $(1))
+
+UNITS := $(O)/units/schedgovd.service $(O)/units/schedgov-launch.service units/schedgov-launch.socket \
+         units/schedgov.slice
+$(O)/units/%: units/%.in $(FLAGS_STAMP)
+	@mkdir -p $(@D)
+	@sed 's,@SBINDIR@,$(PREFIX)/sbin,g; s,@BINDIR@,$(PREFIX)/bin,g; s,@LIBDIR@,$(LIBDIR),g' $< >$@
+
+# MODE:FILE:WHERE, for both ways.
+INSTALLED := 0755:$(O)/schedgovd:$(PREFIX)/sbin/schedgovd 0755:$(O)/schedctl:$(PREFIX)/bin/schedctl \
+        0755:$(O)/schedgov-shim:$(LIBDIR)/schedgov-shim 0755:$(O)/schedgov-launch:$(LIBDIR)/schedgov-launch \
+        $(foreach u,$(UNITS),0644:$(u):$(UNITDIR)/$(notdir $(u))) \
+        0644:units/sysusers.conf:$(SYSUSERSDIR)/schedgov.conf 0644:units/tmpfiles.conf:$(TMPFILESDIR)/schedgov.conf \
+        0644:units/org.schedgov1.conf:$(DBUS_POLICY_DIR)/org.schedgov1.conf \
+        0644:units/org.schedgov1.service:$(DBUS_SERVICES_DIR)/org.schedgov1.service \
+        0644:units/org.schedgov1.policy:$(POLKIT_DIR)/org.schedgov1.policy \
+        $(foreach p,$(MAN_PAGES),0644:$(p):$(MANDIR)/man$(patsubst .%,%,$(suffix $(p)))/$(notdir $(p))) \
+        $(foreach f,$(CONF_FILES),0644:$(f):$(VENDOR_CONF_DIR)/$(f:conf/%=%))
+OWN_DIRS := $(VENDOR_CONF_DIR)/policy.d $(VENDOR_CONF_DIR) $(LIBDIR)
+put = install -D -m $(word 1,$(1)) $(word 2,$(1)) $(DESTDIR)$(word 3,$(1))
+where = $(DESTDIR)$(word 3,$(subst :, ,$(1)))
+define newline
+
+
+endef
 
 .PHONY: man install uninstall
 man: $(MAN_PAGES)
-install: all man
-	install -D -m 0755 $(O)/schedgovd $(DESTDIR)$(PREFIX)/sbin/schedgovd
-	install -D -m 0755 $(O)/schedctl $(DESTDIR)$(PREFIX)/bin/schedctl
-	install -D -m 0755 $(O)/schedgov-shim $(DESTDIR)$(PREFIX)/lib/schedgov/schedgov-shim
-	$(foreach p,$(MAN_PAGES),install -D -m 0644 $(p) $(call man_dest,$(p)) &&) true
-	$(foreach f,$(CONF_FILES),install -D -m 0644 $(f) $(DESTDIR)$(VENDOR_CONF_DIR)/$(f:conf/%=%) &&) true
+install: all man $(UNITS)
+	$(foreach i,$(INSTALLED),@$(call put,$(subst :, ,$(i)))$(newline)	)
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/sbin/schedgovd $(DESTDIR)$(PREFIX)/bin/schedctl
-	rm -f $(DESTDIR)$(PREFIX)/lib/schedgov/schedgov-shim $(foreach p,$(MAN_PAGES),$(call man_dest,$(p)))
-	rm -f $(CONF_FILES:conf/%=$(DESTDIR)$(VENDOR_CONF_DIR)/%)
+	rm -f $(foreach i,$(INSTALLED),$(call where,$(i)))
+	@rmdir --ignore-fail-on-non-empty $(wildcard $(OWN_DIRS:%=$(DESTDIR)%)) 2>/dev/null || true
 
 .PHONY: clean help
 clean:

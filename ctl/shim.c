@@ -11,9 +11,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#ifndef SG_SHIM_PATH
-#define SG_SHIM_PATH "/usr/local/lib/schedgov/schedgov-shim"
+#ifndef SG_LIBDIR
+#define SG_LIBDIR "/usr/local/lib/schedgov"
 #endif
+
+#define SG_SHIM_PATH SG_LIBDIR "/schedgov-shim"
 
 int sg_shim_find(char **ret, struct sg_error *e)
 {

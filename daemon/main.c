@@ -3,6 +3,8 @@
 #include "base/cleanup.h"
 #include "edge/log.h"
 #include "manager.h"
+#include "notify.h"
+#include "proto/launch.h"
 #include "proto/names.h"
 #include <errno.h>
 #include <getopt.h>
@@ -22,7 +24,8 @@ enum {
         OPT_BACKEND,
         OPT_CONFIG_ROOT,
         OPT_NODE_NAME,
-        OPT_LOG_LEVEL
+        OPT_LOG_LEVEL,
+        OPT_LAUNCHER,
 };
 
 struct options {
@@ -44,6 +47,9 @@ static void help(void)
              "  --config-root DIR     read DIR/etc/schedgov, DIR/run/schedgov, "
              "DIR/usr/lib/schedgov\n"
              "  --node-name NAME      instead of the host's name\n"
+             "  --launcher SOCKET     of schedgov-launch, which starts the jobs "
+             "(default " SG_LAUNCH_SOCKET "\n"
+             "                        if there is one)\n"
              "  --log-level LEVEL     err, warning, notice, info or debug\n"
              "  -h, --help            this text\n"
              "      --version         the version\n\n"
@@ -101,6 +107,9 @@ static int apply_option(struct options *o, int option, const char *value)
                         return usage_error("--node-name wants a host name", value);
                 o->manager.node_name = value;
                 return 0;
+        case OPT_LAUNCHER:
+                o->manager.launcher = value;
+                return 0;
         case OPT_LOG_LEVEL:
                 return parse_log_level(value);
         default:
@@ -118,6 +127,7 @@ static int parse_options(struct options *o, int argc, char **argv)
                 {"backend", required_argument, NULL, OPT_BACKEND},
                 {"config-root", required_argument, NULL, OPT_CONFIG_ROOT},
                 {"node-name", required_argument, NULL, OPT_NODE_NAME},
+                {"launcher", required_argument, NULL, OPT_LAUNCHER},
                 {"log-level", required_argument, NULL, OPT_LOG_LEVEL},
                 {"help", no_argument, NULL, 'h'},
                 {"version", no_argument, NULL, 'V'},
@@ -150,6 +160,8 @@ static int parse_options(struct options *o, int argc, char **argv)
                 o->manager.socket = o->manager.socket ?: SG_SYSTEM_SOCKET;
                 o->manager.config_root = o->manager.config_root ?: "";
                 o->manager.message_bus = true;
+                if (!o->manager.launcher && geteuid() == 0 && access(SG_LAUNCH_SOCKET, F_OK) == 0)
+                        o->manager.launcher = SG_LAUNCH_SOCKET;
         }
         return 1;
 }
@@ -201,6 +213,7 @@ static int run(const struct options *o, char **argv)
 {
         _cleanup_(sd_event_unrefp) sd_event *event = NULL;
         _cleanup_free_ char *why = NULL;
+        struct sg_notifier *notifier = NULL;
         struct sg_manager *m;
         int r;
 
@@ -226,9 +239,11 @@ static int run(const struct options *o, char **argv)
                         printf("schedgovd: ready on %s/bus (%s)\n", sg_store_dir(m->store),
                                sg_backend_name(m->backend));
                 (void)fflush(stdout);
-                (void)sd_notify(0, "READY=1");
-                r = sd_event_loop(event);
+                r = sg_notifier_new(&notifier, m);
         }
+        if (r >= 0)
+                r = sd_event_loop(event);
+        sg_notifier_free(notifier);
         if (r == SG_START_OVER)
                 r = start_over(argv);
         (void)sd_notify(0, "STOPPING=1");

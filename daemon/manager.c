@@ -7,6 +7,7 @@
 #include "base/record.h"
 #include "base/time-util.h"
 #include "edge/log.h"
+#include "notify.h"
 #include "proto/names.h"
 #include <assert.h>
 #include <errno.h>
@@ -133,7 +134,7 @@ static void settings_apply(struct sg_manager *m)
         sg_manager_schedule(m);
 }
 
-int sg_manager_reload(struct sg_manager *m, struct sg_config_errors *errors)
+static int reload(struct sg_manager *m, struct sg_config_errors *errors)
 {
         struct sg_settings *fresh;
         char *text = NULL;
@@ -155,6 +156,16 @@ int sg_manager_reload(struct sg_manager *m, struct sg_config_errors *errors)
         sg_adopter_reload(m->adopter);
         sg_log(LOG_INFO, "configuration loaded: %zu classes", m->settings->n_classes);
         return 0;
+}
+
+int sg_manager_reload(struct sg_manager *m, struct sg_config_errors *errors)
+{
+        int r;
+
+        sg_notify_reloading();
+        r = reload(m, errors);
+        sg_notify_ready();
+        return r;
 }
 
 static int load_settings(struct sg_manager *m, char **ret_why)

@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "edge/bus-server.h"
 #include "base/cleanup.h"
+#include "edge/bus-listen.h"
 #include "edge/log.h"
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <syslog.h>
 
 #define CLIENTS_MAX 512U
 #define CLIENTS_PER_USER_MAX 128U
 #define AUTH_USEC (5ULL * 1000000)
-#define BACKLOG 512
 
 struct sg_bus_server {
         sd_event *event;
         sd_event_source *listener;
         sd_id128_t id;
         char *path;
+        bool kept; /* the path outlives us */
         struct sg_list clients;
         unsigned n_clients;
         const struct sg_bus_server_ops *ops;
@@ -176,29 +175,6 @@ static int on_connection(sd_event_source *source, int fd, uint32_t revents, void
         return 0;
 }
 
-static int listen_on(const char *path, int *ret)
-{
-        struct sockaddr_un sa = {.sun_family = AF_UNIX};
-        _cleanup_close_ int fd = -1;
-
-        if (strlen(path) >= sizeof(sa.sun_path))
-                return -ENAMETOOLONG;
-        strcpy(sa.sun_path, path);
-        fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-        if (fd < 0)
-                return -errno;
-        if (unlink(path) < 0 && errno != ENOENT)
-                return -errno;
-        if (bind(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0)
-                return -errno;
-        if (chmod(path, 0666) < 0)
-                return -errno;
-        if (listen(fd, BACKLOG) < 0)
-                return -errno;
-        *ret = TAKE_FD(fd);
-        return 0;
-}
-
 int sg_bus_server_new(struct sg_bus_server **ret, sd_event *event, const char *path,
                       const struct sg_bus_server_ops *ops, void *userdata)
 {
@@ -213,12 +189,11 @@ int sg_bus_server_new(struct sg_bus_server **ret, sd_event *event, const char *p
         s->ops = ops;
         s->userdata = userdata;
         s->path = strdup(path);
+        s->kept = true; /* as long as the socket at the path isn't ours */
         r = s->path ? sd_id128_randomize(&s->id) : -ENOMEM;
         if (r >= 0)
-                r = listen_on(path, &fd);
+                fd = r = sg_bus_listen(path, &s->kept);
         if (r < 0) {
-                free(s->path);
-                s->path = NULL;
                 sg_bus_server_free(s);
                 return r;
         }
@@ -241,7 +216,7 @@ struct sg_bus_server *sg_bus_server_free(struct sg_bus_server *s)
                 return NULL;
         sg_list_foreach_safe (c, next, &s->clients, link)
                 peer_drop((struct peer *)c);
-        if (s->path)
+        if (!s->kept)
                 (void)unlink(s->path);
         sd_event_source_disable_unref(s->listener);
         sd_event_unref(s->event);
