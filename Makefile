@@ -69,6 +69,7 @@ CTL_SRC := $(wildcard ctl/*.c)
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 WORK_SRC := $(wildcard tests/workloads/*.c)
+FAKE_SRC := $(wildcard tests/fakes/*.c)
 BENCH_SRC := $(wildcard tests/bench/*.c)
 
 obj = $(patsubst %.c,$(O)/obj/%.o,$(1))
@@ -84,7 +85,7 @@ CTL_LIBS = $(call pkg,libs,$(CTL_PKGS))
 PROGRAMS := $(if $(DAEMON_SRC),$(O)/schedgovd) $(if $(SHIM_SRC),$(O)/schedgov-shim) \
             $(if $(LAUNCH_SRC),$(O)/schedgov-launch) $(if $(CTL_SRC),$(O)/schedctl)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(O)/tests/unit/%,$(UNIT_SRC))
-WORKLOADS := $(patsubst tests/workloads/%.c,$(O)/tests/workloads/%,$(WORK_SRC))
+WORKLOADS := $(patsubst %.c,$(O)/%,$(WORK_SRC) $(FAKE_SRC))
 BENCHES := $(patsubst tests/bench/%.c,$(O)/tests/bench/%,$(BENCH_SRC))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(O)/tests/fuzz/%,$(FUZZ_SRC))
 MAN_PAGES := $(patsubst docs/%.scd,build/man/%,$(wildcard docs/*.scd))
@@ -151,6 +152,8 @@ $(O)/tests/unit/%: $(O)/obj/tests/unit/%.o $(EDGE_LIB) $(CORE_LIB) $(BASE_LIB)
 	$(link) $(EDGE_LIBS) -lcmocka -lm
 $(O)/tests/workloads/%: $(O)/obj/tests/workloads/%.o
 	$(link) -lm
+$(O)/tests/fakes/%: $(O)/obj/tests/fakes/%.o $(BASE_LIB)
+	$(link) $(CTL_LIBS)
 $(O)/tests/bench/%: $(O)/obj/tests/bench/%.o $(EDGE_LIB) $(CORE_LIB) $(BASE_LIB)
 	$(link) $(EDGE_LIBS) -lm
 # Without libFuzzer the same target is linked with a main that replays its corpus.

@@ -83,17 +83,6 @@ int sg_api_list_job_paths(sd_bus *bus, const char *prefix, void *userdata, char 
  * ------------------------------------------------------------------------------------------------------------
  */
 
-static int check_owner(struct sg_live *l, sd_bus_message *call, sd_bus_error *error)
-{
-        struct sg_client *c = sg_api_client(l->manager, call);
-
-        if (c && sg_caller_owns(l->manager, &c->caller, l->job.uid))
-                return 0;
-        return sd_bus_error_setf(error, SG_ERROR_NOT_YOURS,
-                                 "job %" PRIu64 " is %s's: only its owner or root may do that",
-                                 l->job.key.n, l->job.user);
-}
-
 static int wrong_state(struct sg_live *l, const char *wanted, sd_bus_error *error)
 {
         return sd_bus_error_setf(error, SG_ERROR_WRONG_STATE, "job %" PRIu64 " is %s, not %s",
@@ -147,22 +136,15 @@ static int stop(sd_bus_message *call, struct sg_live *l, enum sg_job_intent inte
         return 1;
 }
 
-static int method_cancel(sd_bus_message *call, void *userdata, sd_bus_error *error)
+static int job_cancel(sd_bus_message *call, struct sg_live *l, sd_bus_error *error)
 {
-        int r = check_owner(userdata, call, error);
+        int r = sg_adopted_check(l, SG_ADOPTED_GOVERNED, "cancelled", error);
 
-        if (r >= 0)
-                r = sg_adopted_check(userdata, SG_ADOPTED_GOVERNED, "cancelled", error);
-        return r < 0 ? r : stop(call, userdata, SG_INTENT_CANCEL, "cancelled");
+        return r < 0 ? r : stop(call, l, SG_INTENT_CANCEL, "cancelled");
 }
 
-static int method_requeue(sd_bus_message *call, void *userdata, sd_bus_error *error)
+static int job_requeue(sd_bus_message *call, struct sg_live *l, sd_bus_error *error)
 {
-        struct sg_live *l = userdata;
-        int r = check_owner(l, call, error);
-
-        if (r < 0)
-                return r;
         if (l->job.state == SG_JOB_QUEUED)
                 return wrong_state(l, "running", error);
         if (l->job.adopted)
@@ -179,13 +161,8 @@ static int method_requeue(sd_bus_message *call, void *userdata, sd_bus_error *er
         return stop(call, l, SG_INTENT_REQUEUE, "requeued");
 }
 
-static int method_hold(sd_bus_message *call, void *userdata, sd_bus_error *error)
+static int job_hold(sd_bus_message *call, struct sg_live *l, sd_bus_error *error)
 {
-        struct sg_live *l = userdata;
-        int r = check_owner(l, call, error);
-
-        if (r < 0)
-                return r;
         if (l->job.state != SG_JOB_QUEUED)
                 return wrong_state(l, "queued", error);
         l->job.hold = 1;
@@ -193,13 +170,8 @@ static int method_hold(sd_bus_message *call, void *userdata, sd_bus_error *error
         return store_and_answer(l, call);
 }
 
-static int method_release(sd_bus_message *call, void *userdata, sd_bus_error *error)
+static int job_release(sd_bus_message *call, struct sg_live *l, sd_bus_error *error)
 {
-        struct sg_live *l = userdata;
-        int r = check_owner(l, call, error);
-
-        if (r < 0)
-                return r;
         if (!l->job.hold)
                 return sd_bus_error_setf(error, SG_ERROR_WRONG_STATE, "job %" PRIu64 " is not held",
                                          l->job.key.n);
@@ -210,11 +182,8 @@ static int method_release(sd_bus_message *call, void *userdata, sd_bus_error *er
 
 static int set_frozen(sd_bus_message *call, struct sg_live *l, bool frozen, sd_bus_error *error)
 {
-        int r = check_owner(l, call, error);
+        int r = sg_adopted_check(l, SG_ADOPTED_GOVERNED, frozen ? "suspended" : "resumed", error);
 
-        if (r >= 0)
-                r = sg_adopted_check(l, SG_ADOPTED_GOVERNED, frozen ? "suspended" : "resumed",
-                                     error);
         if (r < 0)
                 return r;
         if (l->job.state != (frozen ? SG_JOB_RUNNING : SG_JOB_SUSPENDED))
@@ -230,23 +199,21 @@ static int set_frozen(sd_bus_message *call, struct sg_live *l, bool frozen, sd_b
         return store_and_answer(l, call);
 }
 
-static int method_suspend(sd_bus_message *call, void *userdata, sd_bus_error *error)
+static int job_suspend(sd_bus_message *call, struct sg_live *l, sd_bus_error *error)
 {
-        return set_frozen(call, userdata, true, error);
+        return set_frozen(call, l, true, error);
 }
 
-static int method_resume(sd_bus_message *call, void *userdata, sd_bus_error *error)
+static int job_resume(sd_bus_message *call, struct sg_live *l, sd_bus_error *error)
 {
-        return set_frozen(call, userdata, false, error);
+        return set_frozen(call, l, false, error);
 }
 
-static int method_signal(sd_bus_message *call, void *userdata, sd_bus_error *error)
+static int job_signal(sd_bus_message *call, struct sg_live *l, sd_bus_error *error)
 {
-        struct sg_live *l = userdata;
-        int sig, r = check_owner(l, call, error);
+        int sig, r;
 
-        if (r >= 0)
-                r = sg_adopted_check(l, SG_ADOPTED_GOVERNED, "signalled", error);
+        r = sg_adopted_check(l, SG_ADOPTED_GOVERNED, "signalled", error);
         if (r >= 0)
                 r = sd_bus_message_read(call, "i", &sig);
         if (r < 0)
@@ -338,19 +305,16 @@ static void on_limits_set(struct sg_scope *s, int result, const char *why, void 
         }
 }
 
-static int method_set(sd_bus_message *call, void *userdata, sd_bus_error *error)
+static int job_set(sd_bus_message *call, struct sg_live *l, sd_bus_error *error)
 {
         _cleanup_free_ char *why = NULL;
-        struct sg_live *l = userdata;
         struct sg_manager *m = l->manager;
         struct sg_submission s = {
                 .job = l->job}; /* borrows the strings; Set changes none of them */
         struct set_answer *a;
         int r;
 
-        r = check_owner(l, call, error);
-        if (r >= 0)
-                r = sg_adopted_check(l, SG_ADOPTED_LIMITED, "limited", error);
+        r = sg_adopted_check(l, SG_ADOPTED_LIMITED, "limited", error);
         if (r >= 0)
                 r = sg_api_read_dict(call, sg_option_read_live, &s, error);
         if (r >= 0)
@@ -376,6 +340,28 @@ static int method_set(sd_bus_message *call, void *userdata, sd_bus_error *error)
                 apply_changes(l, a);
         return 1;
 }
+
+/* --- who may
+ * -----------------------------------------------------------------------------------------------------------------------
+ */
+
+#define AUTHORIZED(verb)                                                                           \
+        static int method_##verb(sd_bus_message *call, void *userdata, sd_bus_error *error)        \
+        {                                                                                          \
+                struct sg_live *l = userdata;                                                      \
+                int r = sg_authorize_job(l->manager, call, &l->job, #verb, error);                 \
+                                                                                                   \
+                return r > 0 ? job_##verb(call, l, error) : sg_unauthorized(r);                    \
+        }
+
+AUTHORIZED(cancel)
+AUTHORIZED(hold)
+AUTHORIZED(release)
+AUTHORIZED(suspend)
+AUTHORIZED(resume)
+AUTHORIZED(requeue)
+AUTHORIZED(signal)
+AUTHORIZED(set)
 
 /* --- properties
  * --------------------------------------------------------------------------------------------------------------------

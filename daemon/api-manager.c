@@ -29,17 +29,6 @@ static int method_describe(sd_bus_message *call, void *userdata, sd_bus_error *e
  * ------------------------------------------------------------------------------------------------------
  */
 
-static int check_admin(struct sg_manager *m, sd_bus_message *call, const char *what,
-                       sd_bus_error *error)
-{
-        struct sg_client *c = sg_api_client(m, call);
-
-        if (c && sg_caller_is_admin(m, &c->caller))
-                return 0;
-        return sd_bus_error_setf(error, SG_ERROR_NOT_YOURS,
-                                 "only root and members of group schedgov may %s", what);
-}
-
 static int reply_errors(sd_bus_message *call, const struct sg_config_errors *errors)
 {
         _cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
@@ -67,9 +56,9 @@ static int method_reload(sd_bus_message *call, void *userdata, sd_bus_error *err
         struct sg_config_errors errors = {0};
         int r;
 
-        r = check_admin(userdata, call, "reload the configuration", error);
-        if (r < 0)
-                return r;
+        r = sg_authorize_node(userdata, call, "reload the configuration", error);
+        if (r <= 0)
+                return sg_unauthorized(r);
         r = sg_manager_reload(userdata, &errors);
         if (r >= 0 || errors.n > 0)
                 r = reply_errors(call, &errors);
@@ -84,9 +73,9 @@ static int method_config_verify(sd_bus_message *call, void *userdata, sd_bus_err
         _cleanup_(sg_settings_freep) struct sg_settings *settings = NULL;
         int r;
 
-        r = check_admin(m, call, "verify the configuration", error);
-        if (r < 0)
-                return r;
+        r = sg_authorize_node(m, call, "verify the configuration", error);
+        if (r <= 0)
+                return sg_unauthorized(r);
         r = sg_config_load(&settings, m->config_root, m->node.name, &errors, NULL);
         if (r >= 0 || errors.n > 0)
                 r = reply_errors(call, &errors);
@@ -97,9 +86,10 @@ static int method_config_verify(sd_bus_message *call, void *userdata, sd_bus_err
 static int method_config_cat(sd_bus_message *call, void *userdata, sd_bus_error *error)
 {
         struct sg_manager *m = userdata;
-        int r = check_admin(m, call, "read the configuration", error);
+        int r = sg_authorize_node(m, call, "read the configuration", error);
 
-        return r < 0 ? r : sd_bus_reply_method_return(call, "s", m->config_text ?: "");
+        return r <= 0 ? sg_unauthorized(r)
+                      : sd_bus_reply_method_return(call, "s", m->config_text ?: "");
 }
 
 /* --- what runs already */
@@ -110,9 +100,10 @@ static int method_adopt(sd_bus_message *call, void *userdata, sd_bus_error *erro
         const char *what, *class;
         int r;
 
-        r = check_admin(m, call, "adopt what others started", error);
-        if (r >= 0)
-                r = sd_bus_message_read(call, "ss", &what, &class);
+        r = sg_authorize_node(m, call, "adopt what others started", error);
+        if (r <= 0)
+                return sg_unauthorized(r);
+        r = sd_bus_message_read(call, "ss", &what, &class);
         if (r >= 0)
                 r = sg_adopter_adopt(m->adopter, call, what, class, error);
         return r < 0 ? r : 1;

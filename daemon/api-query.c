@@ -138,14 +138,14 @@ int sg_api_wait_job(sd_bus_message *call, void *userdata, sd_bus_error *error)
 
 static int open_log(struct one *o, const struct sg_job *job, struct sg_live *live)
 {
-        struct sg_client *c = sg_api_client(o->manager, o->call);
+        _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
         _cleanup_close_ int fd = -1;
         char path[PATH_MAX];
+        int r;
 
-        if (!sg_caller_owns(o->manager, &c->caller, job->uid))
-                return sd_bus_reply_method_errorf(o->call, SG_ERROR_NOT_YOURS,
-                                                  "job %s is %s's: only its owner may read it",
-                                                  o->id, job->user);
+        r = sg_authorize_job(o->manager, o->call, job, "read", &error);
+        if (r <= 0)
+                return sd_bus_error_is_set(&error) ? sd_bus_reply_method_error(o->call, &error) : r;
         if (job->output)
                 return sd_bus_reply_method_errorf(o->call, SG_ERROR_INVALID,
                                                   "job %s writes to a file of its own\n%s", o->id,

@@ -366,6 +366,9 @@ static int submit(sd_bus_message *call, struct sg_manager *m, bool dry_run, sd_b
         if (r < 0)
                 return r;
         s->dry_run = dry_run;
+        r = dry_run ? 1 : sg_authorize_submit(m, call, "submit", error);
+        if (r <= 0)
+                return sg_unauthorized(r);
         r = sg_submission_read_options(s, call, error);
         if (r >= 0)
                 r = sg_submission_read_command(s, call, error);
@@ -436,6 +439,9 @@ int sg_api_run(sd_bus_message *call, void *userdata, sd_bus_error *error)
                 return r;
         if (c->runs)
                 return wrong(error, "run: one job per connection");
+        r = sg_authorize_submit(m, call, "run", error);
+        if (r <= 0)
+                return sg_unauthorized(r);
         r = submission_new(&s, m, call);
         if (r >= 0)
                 r = read_run(s, c, call, error);

@@ -52,6 +52,7 @@ void sg_api_disconnect(struct sg_manager *m, struct sg_client *c)
         struct sg_waiter *w, *next;
         struct sg_live *l;
 
+        sg_authorizer_forget(m->authorizer, c);
         sg_list_foreach_safe (w, next, &c->waiters, client_link)
                 waiter_free(w);
         sg_list_foreach (l, &m->jobs, link) {

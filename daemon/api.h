@@ -26,6 +26,20 @@ bool sg_caller_owns(const struct sg_manager *m, const struct sg_caller *c, uint6
 /* Whether a job of uid may be listed for this caller. */
 bool sg_caller_may_see(const struct sg_manager *m, const struct sg_caller *c, uint64_t uid);
 
+/* authorize.c: may the caller? 1: yes. 0: polkit is being asked, and the call will be handled again
+ * from its start. Negative: no, with *error set. `verb` is for messages: "cancel". */
+int sg_authorize_submit(struct sg_manager *m, sd_bus_message *call, const char *verb,
+                        sd_bus_error *error);
+int sg_authorize_job(struct sg_manager *m, sd_bus_message *call, const struct sg_job *job,
+                     const char *verb, sd_bus_error *error);
+int sg_authorize_node(struct sg_manager *m, sd_bus_message *call, const char *verb,
+                      sd_bus_error *error);
+/* What a handler returns for the two latter: sd-bus takes 0 for "not handled". */
+static inline int sg_unauthorized(int r)
+{
+        return r < 0 ? r : 1;
+}
+
 /* Calls back for each entry of an a{sv}, with the message at its value, until one fails. */
 typedef int (*sg_entry_cb)(const char *key, sd_bus_message *m, void *userdata, sd_bus_error *error);
 int sg_api_read_dict(sd_bus_message *m, sg_entry_cb cb, void *userdata, sd_bus_error *error);

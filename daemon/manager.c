@@ -325,6 +325,8 @@ static int manager_start(struct sg_manager *m, const struct sg_manager_options *
         r = sg_queue_new(&m->queue);
         if (r >= 0)
                 r = sg_users_new(&m->users, m->event);
+        if (r >= 0)
+                r = sg_authorizer_new(&m->authorizer);
         if (r < 0)
                 return fail(ret_why, r, "start");
         if (sg_users_find_group("schedgov", &m->admin_gid) < 0)
@@ -400,6 +402,7 @@ struct sg_manager *sg_manager_free(struct sg_manager *m)
         /* First, so that what the store still answers finds nobody. */
         m->server = sg_bus_server_free(m->server);
         m->service = sg_bus_service_free(m->service);
+        m->authorizer = sg_authorizer_free(m->authorizer);
         sg_store_close(m->store);
         sg_list_foreach_safe (l, next, &m->jobs, link) {
                 remove_groups_of_ended(l);

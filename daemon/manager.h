@@ -49,6 +49,7 @@ struct sg_manager {
         struct sg_users *users;
         struct sg_adopter *adopter; /* NULL: no cgroup tree to be seen */
         struct sg_bus_server *server;
+        struct sg_authorizer *authorizer;
         struct sg_bus_service *service; /* NULL: no message bus is asked for */
         struct sg_list jobs, active;
         struct sg_live *buckets[SG_JOB_BUCKETS];
@@ -94,6 +95,12 @@ void sg_manager_dependency_ended(struct sg_manager *m, const struct sg_job *ende
 /* recover.c */
 
 int sg_manager_recover(struct sg_manager *m);
+
+/* authorize.c: calls whose right is being asked about */
+
+int sg_authorizer_new(struct sg_authorizer **ret);
+struct sg_authorizer *sg_authorizer_free(struct sg_authorizer *a);
+void sg_authorizer_forget(struct sg_authorizer *a, const struct sg_client *c); /* it has gone */
 
 /* api.c: what the bus calls */
 

@@ -13,11 +13,17 @@
 #define SG_BUS_ERROR(name) "org.schedgov1.Error." name
 #define SG_ERROR_NO_SUCH_JOB SG_BUS_ERROR("NoSuchJob")
 #define SG_ERROR_NOT_YOURS SG_BUS_ERROR("NotYours")
+#define SG_ERROR_DENIED SG_BUS_ERROR("AccessDenied")
 /* The request is wrong; the message says where. */
 #define SG_ERROR_INVALID SG_BUS_ERROR("Invalid")
 #define SG_ERROR_WRONG_STATE SG_BUS_ERROR("WrongState") /* not possible for a job in this state */
 #define SG_ERROR_BUSY SG_BUS_ERROR("TryLater") /* full, or --no-wait and no room: exit 75 */
 #define SG_ERROR_STORE SG_BUS_ERROR("Store")   /* the state directory can't be written */
+
+/* Polkit's names of what one may be allowed to do. */
+#define SG_ACTION_OWN_JOBS "org.schedgov1.manage-own-jobs"
+#define SG_ACTION_JOBS "org.schedgov1.manage-jobs"
+#define SG_ACTION_NODE "org.schedgov1.manage-node"
 
 #define SG_SYSTEM_SOCKET "/run/schedgov/bus"
 #define SG_SYSTEM_STATE_DIR "/var/lib/schedgov"
