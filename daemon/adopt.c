@@ -5,10 +5,9 @@
  * before it is shown. Of a group that has ended nothing can be read any more, so it is read now and
  * then while it lives.
  */
-#include "adopt.h"
+#include "adopt-internal.h"
 #include "api.h"
 #include "base/time-util.h"
-#include "edge/cgroup-unit.h"
 #include "edge/log.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -19,16 +18,6 @@
 /* systemd-run has become the command by then, and a service's first process its program. */
 #define SETTLE_USEC (300ULL * 1000)
 #define SAMPLE_USEC (5ULL * 1000000)
-
-struct sg_adopter {
-        struct sg_manager *manager;
-        struct sg_adopt_rules rules;
-        struct sg_watch *watch;
-        struct sg_list jobs, newcomers;
-        size_t n_jobs;
-        sd_event_source *timer;
-        bool complained;
-};
 
 struct newcomer {
         struct sg_list link;
@@ -48,54 +37,6 @@ static void newcomer_free(struct newcomer *n)
         free(n);
 }
 
-/* --- the end */
-
-static bool final_counters(struct sg_live *l)
-{
-        struct sg_counters c;
-
-        if (!l->scope)
-                return false;
-        sg_scope_counters(l->scope, &c);
-        l->job.cpu_usec = c.cpu_usec;
-        l->job.memory_peak_bytes = c.memory_peak_bytes;
-        l->job.oom_kills = c.oom_kills;
-        l->job.io_read_bytes = c.io_read_bytes;
-        l->job.io_write_bytes = c.io_write_bytes;
-        return c.oom_kills != SG_UNLIMITED && c.oom_kills > 0;
-}
-
-static void end(struct sg_live *l)
-{
-        bool oom = final_counters(l);
-
-        if (l->job.intent == SG_INTENT_CANCEL) {
-                l->job.state = SG_JOB_KILLED;
-        } else if (l->job.intent == SG_INTENT_TIMEOUT) {
-                l->job.state = SG_JOB_TIMEOUT;
-        } else if (oom) {
-                l->job.state = SG_JOB_OOM;
-                (void)sg_job_set_reason(&l->job, "processes of it were killed for lack of memory");
-        } else {
-                l->job.state = SG_JOB_EXITED;
-        }
-        sg_live_end(l);
-}
-
-/* It was running when we were last there. */
-static void end_unseen(struct sg_live *l, const char *why)
-{
-        if (l->job.intent == SG_INTENT_CANCEL)
-                l->job.state = SG_JOB_KILLED;
-        else if (strcmp(l->job.boot_id, l->manager->node.boot_id) != 0)
-                l->job.state = SG_JOB_LOST;
-        else
-                l->job.state = SG_JOB_EXITED;
-        if (!l->job.reason)
-                (void)sg_job_set_reason(&l->job, "%s", why);
-        sg_live_end(l);
-}
-
 void sg_adopted_forget(struct sg_live *l)
 {
         struct sg_adopter *a = l->manager->adopter;
@@ -103,7 +44,8 @@ void sg_adopted_forget(struct sg_live *l)
         if (l->watched)
                 l->watched->owner = NULL;
         l->watched = NULL;
-        if (a && !sg_list_empty(&l->adopted_link))
+        l->unit_slot = sd_bus_slot_unref(l->unit_slot);
+        if (a && !sg_list_empty(&l->adopted_link) && !l->concluded)
                 a->n_jobs--;
         sg_list_remove(&l->adopted_link);
 }
@@ -117,10 +59,8 @@ static void on_ended(struct sg_watched *g, void *userdata)
         if (!l)
                 return;
         l->watched = NULL;
-        if (!l->stored || l->dropping) /* then as soon as it is */
-                l->concluded = true;
-        else
-                end(l);
+        if (l->stored) /* else as soon as it is */
+                sg_adopted_end(l, false);
 }
 
 /* --- what it does */
@@ -131,7 +71,7 @@ static void on_changed(struct sg_watched *g, void *userdata)
         struct sg_counters c;
 
         (void)userdata;
-        if (!l || !l->scope || l->dropping)
+        if (!l || !l->scope || l->concluded)
                 return;
         sg_scope_counters(l->scope, &c); /* an OOM kill may be its last moment */
         if (g->frozen == (l->job.state == SG_JOB_SUSPENDED))
@@ -151,7 +91,7 @@ static void on_other_user(const char *name, void *userdata)
         struct renaming *r = userdata;
         struct sg_live *l = sg_manager_find(r->manager, r->n);
 
-        if (l && !l->dropping) {
+        if (l && !l->concluded) {
                 l->job.uid = r->uid;
                 l->job.gid = r->gid;
                 (void)snprintf(l->job.user, sizeof(l->job.user), "%s", name);
@@ -197,33 +137,40 @@ static void settle(struct sg_live *l)
         settle_user(l, &now);
 }
 
-static void arm_timer(struct sg_adopter *a, uint64_t delay_usec);
-
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 {
         struct sg_adopter *a = userdata;
+        uint64_t next = SAMPLE_USEC;
         struct sg_live *l;
         struct sg_counters c;
 
         (void)source;
         (void)usec;
         sg_list_foreach (l, &a->jobs, adopted_link) {
-                if (!l->stored || l->dropping)
+                if (!l->stored)
                         continue;
                 if (!l->settled)
                         settle(l);
-                if (l->scope)
-                        sg_scope_counters(l->scope, &c);
+                if (l->job.adopted >= SG_ADOPTED_LIMITED && !l->limited)
+                        sg_adopted_limit(l);
+                if (l->job.adopted >= SG_ADOPTED_LIMITED && !l->limited)
+                        next = SETTLE_USEC;
+                sg_scope_counters(l->scope, &c);
         }
         if (!sg_list_empty(&a->jobs))
-                arm_timer(a, SAMPLE_USEC);
+                sg_adopter_arm(a, next);
         return 0;
 }
 
-static void arm_timer(struct sg_adopter *a, uint64_t delay_usec)
+void sg_adopter_arm(struct sg_adopter *a, uint64_t delay_usec)
 {
+        uint64_t due = sg_now_monotonic_usec() + delay_usec, before;
         int r;
 
+        /* Newcomers one after the other don't put it off. */
+        if (a->timer && sd_event_source_get_enabled(a->timer, NULL) > 0 &&
+            sd_event_source_get_time(a->timer, &before) >= 0 && before <= due)
+                return;
         a->timer = sd_event_source_disable_unref(a->timer);
         r = sd_event_add_time_relative(a->manager->event, &a->timer, CLOCK_MONOTONIC, delay_usec,
                                        delay_usec / 10, on_timer, a);
@@ -261,10 +208,13 @@ static void on_stored(int result, const struct sg_job *job, void *userdata)
         }
         l->stored = true;
         sg_api_emit(l->manager, &l->job);
-        if (l->concluded)
-                end(l);
-        else
-                arm_timer(l->manager->adopter, SETTLE_USEC);
+        if (!l->watched) {
+                sg_adopted_end(l, false);
+                return;
+        }
+        if (l->job.adopted >= SG_ADOPTED_LIMITED)
+                sg_adopted_limit(l);
+        sg_adopter_arm(l->manager->adopter, SETTLE_USEC);
 }
 
 static void fill_job(struct sg_live *l, const struct newcomer *n, const struct sg_watched *g,
@@ -285,8 +235,22 @@ static void fill_job(struct sg_live *l, const struct newcomer *n, const struct s
         sg_adopt_name(n->path, j->name);
         sg_watched_identity(g, j->invocation);
         l->class = n->as.policy;
-        if (n->as.how != SG_ADOPTED_OBSERVED)
-                j->limits = n->as.policy->limits;
+}
+
+/* Looked at; through systemd if it's a unit that may be governed. */
+static int make_scope(struct sg_live *l, const struct sg_watched *g)
+{
+        char class[SG_CLASS_NAME_MAX];
+        struct sg_unit_request req = {.unit = l->job.unit, .class_weight = l->class->weight};
+        bool ask = l->job.unit && l->job.adopted >= SG_ADOPTED_LIMITED;
+        int r;
+
+        if (sg_adopt_class_slice(&l->manager->adopter->rules, l->job.group, class))
+                req.class = class;
+        r = sg_scope_observe(&l->scope, l->manager->backend, g, ask ? &req : NULL);
+        if (r >= 0)
+                sg_scope_read_limits(l->scope, &l->job.limits);
+        return r;
 }
 
 /* 0, and it owns the group. */
@@ -304,8 +268,7 @@ static int make_live(struct newcomer *n, struct sg_watched *g, const char *user,
         l->job.group = strdup(n->path);
         l->job.unit = n->as.unit[0] ? strdup(n->as.unit) : NULL;
         l->job.command = sg_command_shown(n->first.command, n->first.command_size);
-        r = !l->job.group || (n->as.unit[0] && !l->job.unit) ? -ENOMEM
-                                                             : sg_scope_observe(&l->scope, g);
+        r = !l->job.group || (n->as.unit[0] && !l->job.unit) ? -ENOMEM : make_scope(l, g);
         if (r < 0) {
                 sg_live_free(l);
                 return r;
@@ -456,47 +419,48 @@ int sg_adopter_adopt(struct sg_adopter *a, sd_bus_message *call, const char *wha
                                                          : strerror(-r));
 }
 
-int sg_adopted_check(const struct sg_live *l, enum sg_adoption needed, const char *verb,
-                     sd_bus_error *error)
-{
-        if (l->job.adopted == SG_ADOPTED_NOT || l->job.adopted >= needed)
-                return 0;
-        return sd_bus_error_setf(error, SG_ERROR_NOT_YOURS,
-                                 "job %" PRIu64 " (%s) is managed by %s and only observed here: it "
-                                 "can't be %s from here",
-                                 l->job.key.n, l->job.unit ?: l->job.group,
-                                 sg_adopt_owner(l->job.group), verb);
-}
-
 /* --- the daemon's return */
+
+static bool is_here(struct sg_adopter *a, struct sg_live *l, struct sg_watched **ret)
+{
+        char identity[SG_INVOCATION_ID_MAX];
+        struct sg_watched *g;
+
+        if (!l->job.group || sg_watch_add(a->watch, l->job.group, &g) < 0)
+                return false;
+        sg_watched_identity(g, identity);
+        if (!g->populated || g->owner || strcmp(identity, l->job.invocation) != 0)
+                return false;
+        *ret = g;
+        return true;
+}
 
 static void find_again(struct sg_adopter *a, struct sg_live *l)
 {
-        char identity[SG_INVOCATION_ID_MAX];
-        struct sg_watched *g = NULL;
-        int r = -ESTALE;
+        struct sg_limits limits = l->job.limits;
+        struct sg_watched *g;
 
         if (strcmp(l->job.boot_id, a->manager->node.boot_id) != 0) {
-                end_unseen(l, "the machine was started anew");
+                l->job.state = SG_JOB_LOST;
+                (void)sg_job_set_reason(&l->job, "the machine was started anew");
+                sg_live_end(l);
                 return;
         }
-        if (l->job.group)
-                r = sg_watch_add(a->watch, l->job.group, &g);
-        if (r >= 0)
-                sg_watched_identity(g, identity);
-        if (r < 0 || !g->populated || strcmp(identity, l->job.invocation) != 0 || g->owner) {
-                end_unseen(l, "it ended while the governor was away");
+        if (!is_here(a, l, &g) || make_scope(l, g) < 0) {
+                sg_adopted_end(l, true);
                 return;
         }
-        r = sg_scope_observe(&l->scope, g);
-        if (r < 0)
-                sg_log(LOG_ERR, "job %" PRIu64 ": cannot read its group: %s", l->job.key.n,
-                       strerror(-r));
+        l->job.limits.time_limit_usec = limits.time_limit_usec;
         l->watched = g;
         g->owner = l;
+        l->limited = true; /* by the daemon that adopted it */
         sg_list_append(&a->jobs, &l->adopted_link);
         a->n_jobs++;
         on_changed(g, a);
+        if (l->job.intent != SG_INTENT_NONE)
+                sg_live_kill(l, false);
+        else if (l->job.adopted == SG_ADOPTED_GOVERNED)
+                sg_live_arm_time_limit(l);
 }
 
 void sg_adopter_start(struct sg_adopter *a)
@@ -511,7 +475,7 @@ void sg_adopter_start(struct sg_adopter *a)
                 if (l->job.adopted && !l->watched && !l->dropping)
                         find_again(a, l);
         if (a->n_jobs > 0)
-                arm_timer(a, SAMPLE_USEC);
+                sg_adopter_arm(a, SAMPLE_USEC);
         sg_watch_scan(a->watch);
 }
 
@@ -541,8 +505,9 @@ int sg_adopter_new(struct sg_adopter **ret, struct sg_manager *m)
         if (!a)
                 return -ENOMEM;
         a->manager = m;
-        a->rules = (struct sg_adopt_rules){.settings = m->settings};
+        a->rules = (struct sg_adopt_rules){m->settings, sg_backend_slice(m->backend)};
         sg_list_init(&a->jobs);
+        sg_list_init(&a->ending);
         sg_list_init(&a->newcomers);
         r = sg_watch_new(&a->watch, m->backend, m->event, &watch_ops, a);
         if (r < 0) {

@@ -191,6 +191,8 @@ static int set_frozen(sd_bus_message *call, struct sg_live *l, bool frozen, sd_b
         if (!l->scope)
                 return sd_bus_error_setf(error, SG_ERROR_WRONG_STATE,
                                          "job %" PRIu64 " has no group", l->job.key.n);
+        if (l->job.adopted)
+                return sg_adopted_freeze(l, call, frozen, error);
         r = sg_scope_freeze(l->scope, frozen);
         if (r < 0)
                 return sd_bus_error_setf(error, SG_ERROR_INVALID, "cannot %s job %" PRIu64 ": %s",
@@ -222,6 +224,8 @@ static int job_signal(sd_bus_message *call, struct sg_live *l, sd_bus_error *err
                 return sd_bus_error_setf(error, SG_ERROR_INVALID, "%d is no signal", sig);
         if (!l->scope || l->job.pid == 0)
                 return wrong_state(l, "running", error);
+        if (l->job.adopted)
+                return sg_adopted_signal(l, call, sig, error);
         r = sg_scope_signal(l->scope, sig);
         if (r < 0)
                 return sd_bus_error_setf(error, SG_ERROR_INVALID,

@@ -65,6 +65,10 @@ struct sg_live {
         struct sg_list adopted_link;
         struct sg_watched *watched; /* its group, while that is populated */
         bool settled;               /* its processes are what they are to be */
+        bool limited;               /* its class's limits were asked for */
+        bool away;                  /* it ended while we were not there */
+        unsigned questions;         /* about its end, that systemd was asked */
+        sd_bus_slot *unit_slot;     /* … the one under way */
 
         struct sg_client *runner; /* `schedctl run`: the connection, until it has become the shim */
         sd_bus_message *attach;   /* its pending Attach */

@@ -355,6 +355,46 @@ int sg_adopt_classify(const struct sg_adopt_rules *rules, const char *path, stru
         return 1;
 }
 
+bool sg_adopt_class_slice(const struct sg_adopt_rules *rules, const char *path,
+                          char ret[SG_CLASS_NAME_MAX])
+{
+        struct path p = split(path);
+        size_t depth = 0;
+
+        if (p.too_deep || !rules->slice || below(rules->slice, &p, &depth) <= 0 || depth != 2)
+                return false;
+        class_of_slice(&p.list[p.n - 2], ret);
+        return true;
+}
+
+/* --- limits */
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+        return a < b ? a : b;
+}
+
+void sg_adopt_limits(const struct sg_class *c, const struct sg_limits *now, struct sg_limits *ret)
+{
+        const struct sg_limits *d = &c->limits, *max = &c->limits_max;
+        struct sg_limits l = *now;
+
+        l.cpu_weight =
+                now->cpu_weight == 100 ? d->cpu_weight : least(l.cpu_weight, max->cpu_weight);
+        l.io_weight = now->io_weight == 100 ? d->io_weight : least(l.io_weight, max->io_weight);
+        l.cpu_quota_pm = now->cpu_quota_pm == SG_UNLIMITED
+                                 ? d->cpu_quota_pm
+                                 : least(l.cpu_quota_pm, max->cpu_quota_pm);
+        l.memory_high = now->memory_high == SG_UNLIMITED ? d->memory_high
+                                                         : least(l.memory_high, max->memory_high);
+        l.memory_max = now->memory_max == SG_UNLIMITED ? d->memory_max
+                                                       : least(l.memory_max, max->memory_max);
+        /* every unit has one, by systemd's DefaultTasksMax= */
+        l.tasks_max = least(l.tasks_max, least(d->tasks_max, max->tasks_max));
+        l.time_limit_usec = d->time_limit_usec;
+        *ret = l;
+}
+
 /* --- words */
 
 void sg_adopt_name(const char *path, char ret[SG_JOB_NAME_MAX])

@@ -29,6 +29,13 @@ struct sg_adoptee {
 /* 1: to be adopted, and how; 0: not. */
 int sg_adopt_classify(const struct sg_adopt_rules *rules, const char *path, struct sg_adoptee *ret);
 
+/* The class whose own slice is the parent of this group; false: another slice, or none. */
+bool sg_adopt_class_slice(const struct sg_adopt_rules *rules, const char *path,
+                          char ret[SG_CLASS_NAME_MAX]);
+/* What a unit gets that has `now`: that, as far as the class allows it, and the class's where the
+ * unit says nothing. */
+void sg_adopt_limits(const struct sg_class *c, const struct sg_limits *now, struct sg_limits *ret);
+
 /* The unit that has this group: a scope or service, whose name is the last component, without the
  * '_' that systemd puts before names that the kernel could mean. False: none. */
 bool sg_adopt_unit_of(const char *path, char ret[SG_UNIT_NAME_MAX]);

@@ -72,6 +72,7 @@ struct sg_process {
 
 struct sg_scope {
         struct sg_backend *backend;
+        const struct sg_backend_ops *ops; /* the backend's, but for adopted units */
         struct sg_class *class;
         char name[SG_ATTEMPT_NAME_MAX + 16];
         struct sg_group_dir dirs[SG_HIER_MAX];

@@ -296,7 +296,28 @@ static void systemd_stop(struct sg_backend *b)
 
 /* Scopes */
 
-static void scope_free(struct sg_scope *s)
+int sg_unit_new(struct sg_scope *s, const char *class)
+{
+        struct sg_unit *u;
+        int r;
+
+        r = sg_class_get(s->backend, class, &s->class);
+        if (r < 0)
+                return r;
+        u = calloc(1, sizeof(*u));
+        if (!u)
+                return -ENOMEM;
+        s->unit = u;
+        s->class->n_scopes++;
+        u->scope = s;
+        u->systemd = s->backend->systemd;
+        sg_list_init(&u->link);
+        sg_list_init(&u->changes);
+        sg_list_init(&u->calls);
+        return 0;
+}
+
+void sg_unit_free(struct sg_scope *s)
 {
         struct sg_unit *u = s->unit;
 
@@ -334,24 +355,15 @@ static int copy_request(struct sg_unit *u, const struct sg_scope_request *req)
 static int plan_scope(struct sg_scope *s, const struct sg_scope_request *req, char **why)
 {
         char attempt[SG_ATTEMPT_NAME_MAX];
-        struct sg_backend *b = s->backend;
         struct sg_unit *u;
         int r;
 
-        r = sg_class_get(b, req->class, &s->class);
-        if (r < 0) {
+        r = sg_unit_new(s, req->class);
+        if (r == -EINVAL)
                 sg_why(why, "class name '%s' can't be the name of a slice", req->class);
+        if (r < 0)
                 return r;
-        }
-        u = calloc(1, sizeof(*u));
-        if (!u)
-                return -ENOMEM;
-        s->unit = u;
-        s->class->n_scopes++;
-        u->scope = s;
-        u->systemd = b->systemd;
-        sg_list_init(&u->link);
-        sg_list_init(&u->changes);
+        u = s->unit;
         sg_attempt_name_format(attempt, req->key);
         (void)snprintf(u->name, sizeof(u->name), "schedgov-%s%s.scope", attempt,
                        u->systemd->suffix);
@@ -474,7 +486,7 @@ const struct sg_backend_ops sg_systemd_ops = {
         .stop = systemd_stop,
         .scope_new = scope_new,
         .scope_adopt = scope_adopt,
-        .scope_free = scope_free,
+        .scope_free = sg_unit_free,
         .scope_place = sg_unit_place,
         .scope_remove = scope_remove,
         .scope_move = scope_move,

@@ -37,6 +37,7 @@ enum sg_unit_step {
 struct sg_unit {
         struct sg_list link;    /* systemd.placing */
         struct sg_list changes; /* of limits, in flight */
+        struct sg_list calls;   /* others, of a unit that was adopted */
         struct sg_scope *scope;
         struct sg_systemd *systemd;
         char name[SG_UNIT_NAME_MAX];
@@ -54,6 +55,11 @@ struct sg_unit {
         sg_scope_done_cb done;
         void *userdata;
 };
+
+/* cgroup-systemd.c */
+/* A unit for the scope, not placed, that counts for the class (which keeps its holder). */
+int sg_unit_new(struct sg_scope *s, const char *class);
+void sg_unit_free(struct sg_scope *s);
 
 /* cgroup-systemd-place.c */
 int sg_unit_place(struct sg_scope *s, pid_t shim, sg_scope_done_cb done, void *userdata);
@@ -80,6 +86,9 @@ int sg_unit_ask_limits(struct sg_scope *s, const struct sg_limits *l, const stru
 void sg_unit_forget_changes(struct sg_unit *u);
 /* Sends all limits again, for nobody's answer. */
 void sg_unit_reapply(struct sg_scope *s);
+
+/* cgroup-unit-call.c */
+void sg_unit_forget_calls(struct sg_unit *u);
 
 /* cgroup-systemd-property.c */
 /* Appends (sv) of all limits, or of those only that differ from those in `but`. */

@@ -5,9 +5,11 @@
 #include "base/file.h"
 #include "base/time-util.h"
 #include "edge/cgroup-group.h"
+#include "edge/cgroup-systemd.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/xattr.h>
 
@@ -38,28 +40,45 @@ static int holds(const struct sg_scope *s, pid_t pid, bool in_job)
         return -EOPNOTSUPP;
 }
 
-static int refuse_limits(struct sg_scope *s, const struct sg_limits *l,
-                         const struct sg_cpuset *cpus, char **ret_why)
+/* The backend counts the shim as one task more, and here is none. */
+static uint64_t without_keeper(uint64_t tasks)
 {
-        (void)s;
-        (void)l;
-        (void)cpus;
-        (void)ret_why;
-        return -EOPNOTSUPP;
+        return tasks == SG_UNLIMITED || tasks == 0 ? tasks : tasks - 1;
 }
 
-static int refuse_freeze(struct sg_scope *s, bool frozen)
+static int ask_limits(struct sg_scope *s, const struct sg_limits *l, const struct sg_cpuset *cpus,
+                      sg_scope_done_cb done, void *userdata, char **ret_why)
 {
-        (void)s;
-        (void)frozen;
-        return -EOPNOTSUPP;
+        struct sg_limits limits = *l;
+
+        if (!s->unit)
+                return -EOPNOTSUPP;
+        limits.tasks_max = without_keeper(l->tasks_max);
+        return sg_unit_ask_limits(s, &limits, cpus, done, userdata, ret_why);
 }
 
-static int refuse_signal(struct sg_scope *s, int sig)
+static int freeze(struct sg_scope *s, bool frozen)
 {
-        (void)s;
-        (void)sig;
-        return -EOPNOTSUPP;
+        int r;
+
+        if (!s->unit)
+                return -EOPNOTSUPP;
+        r = sg_unit_call(s, frozen ? "FreezeUnit" : "ThawUnit", 0, NULL, NULL);
+        return r < 0 ? r : 0;
+}
+
+/* An end in order is systemd's to make: it sends the unit's own KillSignal, and continues it. */
+static int send_signal(struct sg_scope *s, int sig)
+{
+        int r;
+
+        if (!s->unit)
+                return -EOPNOTSUPP;
+        if (sig == SIGCONT)
+                return 0;
+        r = sig == SIGTERM ? sg_systemd_stop_unit(s->unit->systemd, s->unit->name)
+                           : sg_unit_call(s, "KillUnit", sig, NULL, NULL);
+        return r < 0 ? r : 1;
 }
 
 static int frozen(const struct sg_scope *s)
@@ -96,21 +115,26 @@ static void counters(struct sg_scope *s, struct sg_counters *ret)
         *ret = o->last;
 }
 
+static void release(struct sg_scope *s)
+{
+        if (s->unit)
+                sg_unit_forget_calls(s->unit);
+        sg_unit_free(s);
+}
+
 static const struct sg_backend_ops observed_ops = {
         .name = "unit",
         .scope_remove = refuse_remove,
         .scope_move = refuse_move,
         .scope_holds = holds,
-        .scope_set_limits = refuse_limits,
-        .scope_freeze = refuse_freeze,
+        .scope_ask_limits = ask_limits,
+        .scope_freeze = freeze,
         .scope_frozen = frozen,
-        .scope_signal = refuse_signal,
+        .scope_signal = send_signal,
+        .scope_free = release,
         .scope_populated = populated,
         .scope_counters = counters,
 };
-
-/* These scopes are of no backend: all of them share one that only dispatches. */
-static struct sg_backend nobodys = {.ops = &observed_ops};
 
 static int add_dir(struct sg_scope *s, const struct sg_watched *g, enum sg_hier h)
 {
@@ -125,26 +149,89 @@ static int add_dir(struct sg_scope *s, const struct sg_watched *g, enum sg_hier 
         return 0;
 }
 
-int sg_scope_observe(struct sg_scope **ret, const struct sg_watched *g)
+/* The slice that the class has: another one keeps no holder and no weight. */
+static int make_unit(struct sg_scope *s, const struct sg_unit_request *req)
+{
+        struct sg_systemd *sd = s->backend->systemd;
+        int r;
+
+        r = sg_unit_new(s, req->class ? req->class : "default");
+        if (r < 0)
+                return r;
+        (void)snprintf(s->unit->name, sizeof(s->unit->name), "%s", req->unit);
+        if (!req->class)
+                return 0;
+        if (s->class->weight != req->class_weight && s->class->held)
+                sg_class_set_weight(sd, s->class, req->class_weight);
+        s->class->weight = req->class_weight;
+        sg_class_hold(sd, s->class);
+        return 0;
+}
+
+int sg_scope_observe(struct sg_scope **ret, struct sg_backend *b, const struct sg_watched *g,
+                     const struct sg_unit_request *unit)
 {
         struct observed *o = calloc(1, sizeof(*o));
+        struct sg_scope *s;
         int r = 0;
 
         if (!o)
                 return -ENOMEM;
+        s = &o->scope;
         memset(&o->last, 0xff, sizeof(o->last));
-        o->scope.backend = &nobodys;
-        sg_limits_default(&o->scope.limits);
+        s->backend = b;
+        s->ops = &observed_ops;
         for (int h = 0; r >= 0 && h < SG_HIER_MAX; h++)
-                r = add_dir(&o->scope, g, (enum sg_hier)h);
-        if (r >= 0 && o->scope.n_dirs == 0)
+                r = add_dir(s, g, (enum sg_hier)h);
+        if (r >= 0 && s->n_dirs == 0)
                 r = -ENOENT;
+        if (r >= 0 && unit && b->systemd)
+                r = make_unit(s, unit);
         if (r < 0) {
-                (void)sg_scope_free(&o->scope);
+                (void)sg_scope_free(s);
                 return r;
         }
-        *ret = &o->scope;
+        sg_scope_read_limits(s, &s->limits);
+        s->limits.tasks_max = without_keeper(s->limits.tasks_max);
+        *ret = s;
         return 0;
+}
+
+static void read_quota(const char *dir, uint64_t *ret)
+{
+        char text[64], *end;
+        uint64_t quota, period;
+
+        if (sg_group_read(dir, "cpu.max", text, sizeof(text)) < 0 || strncmp(text, "max", 3) == 0)
+                return;
+        quota = strtoull(text, &end, 10);
+        period = strtoull(end, NULL, 10);
+        if (period > 0 && quota < SG_UNLIMITED / 10000)
+                *ret = (quota * 10000 + period / 2) / period;
+}
+
+void sg_scope_read_limits(const struct sg_scope *s, struct sg_limits *ret)
+{
+        const char *dir = s->dirs[0].path;
+
+        sg_limits_default(ret);
+        if (s->dirs[0].hier != SG_HIER_UNIFIED)
+                return;
+        (void)sg_group_read_u64(dir, "cpu.weight", &ret->cpu_weight);
+        (void)sg_group_read_u64(dir, "memory.high", &ret->memory_high);
+        (void)sg_group_read_u64(dir, "memory.max", &ret->memory_max);
+        (void)sg_group_read_u64(dir, "pids.max", &ret->tasks_max);
+        read_quota(dir, &ret->cpu_quota_pm);
+        if (s->backend->io_weight_file)
+                (void)sg_group_read_key(dir, s->backend->io_weight_file, "default",
+                                        &ret->io_weight);
+}
+
+const char *sg_backend_slice(const struct sg_backend *b)
+{
+        const struct sg_hierarchy *x = &b->hier[SG_HIER_UNIFIED];
+
+        return b->systemd ? x->base + strlen(x->mount) : NULL;
 }
 
 /* --- who it is */

@@ -163,6 +163,7 @@ static struct sg_scope *scope_alloc(struct sg_backend *b)
         if (!s)
                 return NULL;
         s->backend = b;
+        s->ops = b->ops;
         /* What the kernel gives a new group. */
         s->limits = (struct sg_limits){
                 .cpu_weight = 100,
@@ -212,8 +213,8 @@ struct sg_scope *sg_scope_free(struct sg_scope *s)
 {
         if (!s)
                 return NULL;
-        if (s->backend->ops->scope_free)
-                s->backend->ops->scope_free(s);
+        if (s->ops->scope_free)
+                s->ops->scope_free(s);
         for (size_t i = 0; i < s->n_dirs; i++) {
                 free(s->dirs[i].path);
                 free(s->cg[i]);
@@ -224,19 +225,19 @@ struct sg_scope *sg_scope_free(struct sg_scope *s)
 
 bool sg_scope_wants_place(const struct sg_scope *s)
 {
-        return s->backend->ops->scope_place && s->n_dirs == 0;
+        return s->ops->scope_place && s->n_dirs == 0;
 }
 
 int sg_scope_place(struct sg_scope *s, pid_t shim, sg_scope_done_cb done, void *userdata)
 {
         if (!sg_scope_wants_place(s))
                 return 0;
-        return s->backend->ops->scope_place(s, shim, done, userdata);
+        return s->ops->scope_place(s, shim, done, userdata);
 }
 
 int sg_scope_remove(struct sg_scope *s)
 {
-        return s->backend->ops->scope_remove(s);
+        return s->ops->scope_remove(s);
 }
 
 const struct sg_group_dir *sg_scope_dirs(const struct sg_scope *s, size_t *ret_n)
@@ -252,45 +253,45 @@ uint32_t sg_scope_unenforced(const struct sg_scope *s)
 
 int sg_scope_move(struct sg_scope *s, pid_t pid, bool into_job)
 {
-        return s->backend->ops->scope_move(s, pid, into_job);
+        return s->ops->scope_move(s, pid, into_job);
 }
 
 int sg_scope_holds(const struct sg_scope *s, pid_t pid, bool in_job)
 {
-        return s->backend->ops->scope_holds(s, pid, in_job);
+        return s->ops->scope_holds(s, pid, in_job);
 }
 
 int sg_scope_set_limits(struct sg_scope *s, const struct sg_limits *l, const struct sg_cpuset *cpus,
                         sg_scope_done_cb done, void *userdata, char **ret_why)
 {
-        if (s->backend->ops->scope_ask_limits)
-                return s->backend->ops->scope_ask_limits(s, l, cpus, done, userdata, ret_why);
-        return s->backend->ops->scope_set_limits(s, l, cpus, ret_why);
+        if (s->ops->scope_ask_limits)
+                return s->ops->scope_ask_limits(s, l, cpus, done, userdata, ret_why);
+        return s->ops->scope_set_limits(s, l, cpus, ret_why);
 }
 
 int sg_scope_freeze(struct sg_scope *s, bool frozen)
 {
-        return s->backend->ops->scope_freeze(s, frozen);
+        return s->ops->scope_freeze(s, frozen);
 }
 
 int sg_scope_frozen(const struct sg_scope *s)
 {
-        return s->backend->ops->scope_frozen(s);
+        return s->ops->scope_frozen(s);
 }
 
 int sg_scope_signal(struct sg_scope *s, int sig)
 {
-        return s->backend->ops->scope_signal(s, sig);
+        return s->ops->scope_signal(s, sig);
 }
 
 int sg_scope_populated(const struct sg_scope *s)
 {
-        return s->backend->ops->scope_populated(s);
+        return s->ops->scope_populated(s);
 }
 
 void sg_scope_counters(struct sg_scope *s, struct sg_counters *ret)
 {
-        s->backend->ops->scope_counters(s, ret);
+        s->ops->scope_counters(s, ret);
 }
 
 int sg_backend_sweep(struct sg_backend *b, sg_owned_cb owned, void *userdata)

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/* What the files behind adopt.h share: adopt.c takes in, adopt-end.c lets go, adopt-control.c does
+ * what is asked for in between. */
+
+#include "adopt.h"
+#include "edge/cgroup-unit.h"
+#include "manager.h"
+
+struct sg_adopter {
+        struct sg_manager *manager;
+        struct sg_adopt_rules rules;
+        struct sg_watch *watch;
+        struct sg_list jobs;      /* live.adopted_link, while its group lives */
+        struct sg_list ending;    /* the same link, after that: its unit is asked about */
+        struct sg_list newcomers; /* whose user's name is being looked up */
+        size_t n_jobs, n_asking;
+        sd_event_source *timer;
+        bool complained;
+};
+
+/* Within that time, again or for the first time. */
+void sg_adopter_arm(struct sg_adopter *a, uint64_t delay_usec);
+/* Its group has emptied or gone; `away`: while we were not there. */
+void sg_adopted_end(struct sg_live *l, bool away);
+/* Gives a job that may be limited what its class says, if systemd can be reached now. */
+void sg_adopted_limit(struct sg_live *l);
