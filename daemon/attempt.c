@@ -321,6 +321,7 @@ void sg_live_begin(struct sg_live *l)
         l->job.signal = 0;
         l->gone_ahead = l->concluded = l->requeueing = l->ended_durable = l->killed = false;
         l->placed = false;
+        memset(&l->counters, 0xff, sizeof(l->counters)); /* not known */
         l->ready_pid = 0;
         sg_job_clear_reason(&l->job);
         strcpy(l->job.boot_id, m->node.boot_id);

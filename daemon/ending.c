@@ -198,11 +198,12 @@ static void say_how_it_ended(struct sg_live *l, const struct sg_exit *e)
  * and times must fit. */
 static void correct_foreground(struct sg_live *l, struct sg_exit *e)
 {
-        struct sg_counters c;
+        struct sg_counters c = l->counters;
         uint64_t now = sg_now_realtime_usec();
 
         if (l->scope) {
-                sg_scope_counters(l->scope, &c);
+                if (sg_scope_populated(l->scope) > 0 || c.cpu_usec == SG_UNLIMITED)
+                        sg_scope_counters(l->scope, &c);
                 if (c.cpu_usec != SG_UNLIMITED)
                         e->cpu_usec = c.cpu_usec;
                 e->memory_peak_bytes = c.memory_peak_bytes;

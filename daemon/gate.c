@@ -186,6 +186,20 @@ static void on_started(struct sg_live *l)
                 sg_live_arm_time_limit(l);
 }
 
+/* The record of a foreground shim counts once it has exited; but systemd removes a scope when the
+ * last process has left, and what was counted for the job goes with it. */
+static void on_ended(struct sg_live *l)
+{
+        const struct sg_gate_message seen = {.kind = SG_GATE_SEEN};
+
+        if (l->job.foreground) {
+                sg_scope_counters(l->scope, &l->counters);
+                (void)send(l->gate, &seen, sizeof(seen), MSG_NOSIGNAL | MSG_DONTWAIT);
+        } else if (!l->concluded) {
+                sg_live_inspect(l, SG_PUBLISH_NONE);
+        }
+}
+
 static int on_gate(sd_event_source *source, int fd, uint32_t revents, void *userdata)
 {
         struct sg_live *l = userdata;
@@ -210,9 +224,7 @@ static int on_gate(sd_event_source *source, int fd, uint32_t revents, void *user
                 on_started(l);
                 break;
         case SG_GATE_ENDED:
-                /* The record of a foreground shim counts once it has exited. */
-                if (!l->job.foreground && !l->concluded)
-                        sg_live_inspect(l, SG_PUBLISH_NONE);
+                on_ended(l);
                 break;
         default:
                 sg_live_close_gate(l);

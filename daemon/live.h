@@ -51,8 +51,9 @@ struct sg_live {
         struct sg_cpuset pinned;
         int gate;
         sd_event_source *gate_source;
-        bool placed;     /* its groups are there */
-        pid_t ready_pid; /* what its shim says will become the job */
+        bool placed;                 /* its groups are there */
+        pid_t ready_pid;             /* what its shim says will become the job */
+        struct sg_counters counters; /* of `run`, when its command had ended */
         pid_t shim;
         int shim_pidfd;
         sd_event_source *shim_source;

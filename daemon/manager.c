@@ -60,6 +60,7 @@ int sg_live_new(struct sg_live **ret, struct sg_manager *m, uint64_t n)
                 return -ENOMEM;
         l->manager = m;
         l->gate = l->shim_pidfd = -1;
+        memset(&l->counters, 0xff, sizeof(l->counters)); /* not known */
         sg_list_init(&l->after_link);
         sg_list_init(&l->active_link);
         sg_list_init(&l->entry.link);

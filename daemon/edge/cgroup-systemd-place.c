@@ -26,6 +26,10 @@
 #define TRIES_MAX 2
 #define RETRY_USEC (100ULL * 1000)
 
+/* What the counters of `job` need. */
+#define COUNTED                                                                                    \
+        (sg_bit(SG_CONTROLLER_MEMORY) | sg_bit(SG_CONTROLLER_PIDS) | sg_bit(SG_CONTROLLER_IO))
+
 static void set_step(struct sg_unit *u, enum sg_unit_step step)
 {
         bool before = u->step > SG_UNIT_WAITING, after = step > SG_UNIT_WAITING;
@@ -107,6 +111,14 @@ static void forget_group(struct sg_scope *s)
         s->n_dirs = 0;
 }
 
+void sg_unit_switch_on(struct sg_scope *s)
+{
+        struct sg_unit *u = s->unit;
+
+        if (!u->switched_on)
+                u->switched_on = sg_v2_enable(s->dirs[0].path, COUNTED) != 0;
+}
+
 static int make_groups(struct sg_scope *s)
 {
         static const char *const pair[] = {"keeper", "job"};
@@ -121,9 +133,8 @@ static int make_groups(struct sg_scope *s)
         }
         if (r == 0)
                 r = sg_fs_scope_move(s, s->unit->shim, false);
-        if (r == 0) /* which the kernel allows once nobody is left in the scope's own group */
-                (void)sg_v2_enable(dir, sg_bit(SG_CONTROLLER_MEMORY) | sg_bit(SG_CONTROLLER_PIDS) |
-                                                sg_bit(SG_CONTROLLER_IO));
+        if (r == 0)
+                sg_unit_switch_on(s);
         return r;
 }
 
@@ -321,15 +332,18 @@ static int start(struct sg_unit *u)
                                  u, 0);
 }
 
+static bool may_start(const struct sg_systemd *sd)
+{
+        return sd->n_in_flight < IN_FLIGHT_MAX && sg_bus_connection_get(sd->connection);
+}
+
 void sg_systemd_next(struct sg_systemd *sd)
 {
         struct sg_unit *u, *next;
         int r;
 
-        if (!sg_bus_connection_get(sd->connection))
-                return;
         sg_list_foreach_safe (u, next, &sd->placing, link) {
-                if (sd->n_in_flight >= IN_FLIGHT_MAX)
+                if (!may_start(sd))
                         return;
                 if (u->step != SG_UNIT_WAITING)
                         continue;
@@ -368,7 +382,7 @@ int sg_unit_place(struct sg_scope *s, pid_t shim, sg_scope_done_cb done, void *u
         u->tries = 0;
         u->step = SG_UNIT_WAITING;
         sg_list_append(&u->systemd->placing, &u->link);
-        r = next_after(u->systemd, 0);
+        r = may_start(u->systemd) ? start(u) : next_after(u->systemd, 0);
         if (r < 0)
                 sg_unit_forget_place(u);
         return r < 0 ? r : 1;

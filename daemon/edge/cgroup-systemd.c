@@ -449,7 +449,11 @@ static int scope_move(struct sg_scope *s, pid_t pid, bool into_job)
 {
         int r = s->n_dirs == 0 ? -ENOENT : sg_fs_scope_holds(s, pid, into_job);
 
-        return r != 0 ? (r < 0 ? r : 0) : sg_fs_scope_move(s, pid, into_job);
+        if (r == 0)
+                r = sg_fs_scope_move(s, pid, into_job);
+        if (r >= 0)
+                sg_unit_switch_on(s);
+        return r < 0 ? r : 0;
 }
 
 static int scope_holds(const struct sg_scope *s, pid_t pid, bool in_job)

@@ -50,6 +50,7 @@ struct sg_unit {
         enum sg_unit_step step;
         unsigned tries;
         bool stale; /* limits were changed while it was being placed */
+        bool switched_on;
         pid_t shim;
         sd_bus_slot *slot;
         sg_scope_done_cb done;
@@ -66,6 +67,8 @@ int sg_unit_place(struct sg_scope *s, pid_t shim, sg_scope_done_cb done, void *u
 void sg_unit_forget_place(struct sg_unit *u);
 void sg_systemd_next(struct sg_systemd *sd);  /* starts what may be started now */
 void sg_systemd_retry(struct sg_systemd *sd); /* the connection went away: all over again */
+/* The controllers of its groups, which the kernel allows once nobody is left in the scope's own. */
+void sg_unit_switch_on(struct sg_scope *s);
 /* Takes the scope's directories from what systemd or the kernel calls its group. */
 int sg_unit_set_group(struct sg_scope *s, const char *control_group);
 

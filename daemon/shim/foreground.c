@@ -32,7 +32,7 @@ struct foreground {
         struct sg_child child;
         struct sg_child_failure failure;
         struct sg_exit exit;
-        bool over;
+        bool over, timed_out;
         int wait_status;
 };
 
@@ -160,7 +160,7 @@ static void fill_exit(struct foreground *f)
         sg_exit_set_rusage(e);
 }
 
-static void write_record(const struct foreground *f)
+static void write_record(struct foreground *f)
 {
         uint8_t buf[SG_EXIT_SIZE];
         int fd = f->o->record;
@@ -173,6 +173,7 @@ static void write_record(const struct foreground *f)
                 return;
         }
         sg_gate_send(f->o->gate, SG_GATE_ENDED, f->exit.pid);
+        f->timed_out = sg_gate_wait_seen(f->o->gate);
 }
 
 static int exit_status(const struct foreground *f)
@@ -181,7 +182,7 @@ static int exit_status(const struct foreground *f)
                 sg_process_complain("cannot execute", f->o->argv[0], f->failure.error);
                 return f->failure.error == ENOENT ? SG_EXIT_NOT_FOUND : SG_EXIT_NOT_EXECUTABLE;
         }
-        if (sg_gate_timed_out(f->o->gate))
+        if (f->timed_out)
                 return SG_EXIT_TIME_LIMIT;
         return f->exit.signal ? 128 + f->exit.signal : f->exit.exit_code;
 }

@@ -5,6 +5,7 @@
 #include "shim/shim.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -65,6 +66,10 @@ void sg_process_complain(const char *what, const char *object, int error)
                 return; /* nobody to tell */
 }
 
+/* A daemon that is too busy to look loses what it would have seen; nobody's terminal hangs for it.
+ */
+#define SEEN_MSEC 1000
+
 void sg_gate_send(int gate, enum sg_gate_kind kind, pid_t pid)
 {
         const struct sg_gate_message m = {.kind = kind, .pid = pid};
@@ -110,14 +115,16 @@ int sg_gate_wait(int gate)
         }
 }
 
-bool sg_gate_timed_out(int gate)
+bool sg_gate_wait_seen(int gate)
 {
-        struct sg_gate_message m;
+        struct pollfd fd = {.fd = gate, .events = POLLIN};
+        struct sg_gate_message m = {0};
+        bool timed_out = false;
 
-        while (gate >= 0 && recv(gate, &m, sizeof(m), MSG_DONTWAIT) == sizeof(m))
-                if (m.kind == SG_GATE_TIMEOUT)
-                        return true;
-        return false;
+        while (gate >= 0 && m.kind != SG_GATE_SEEN && poll(&fd, 1, SEEN_MSEC) > 0 &&
+               recv(gate, &m, sizeof(m), MSG_DONTWAIT) == sizeof(m))
+                timed_out = timed_out || m.kind == SG_GATE_TIMEOUT;
+        return timed_out;
 }
 
 void sg_exit_set_status(struct sg_exit *e, int wait_status)

@@ -39,8 +39,8 @@ void sg_gate_send(int gate, enum sg_gate_kind kind, pid_t pid);
 int sg_gate_wait_place(int gate, char *buf, size_t size);
 /* Waits for GO: 1 when it came, 0 when the other end is closed. */
 int sg_gate_wait(int gate);
-/* Whether TIMEOUT lies there. */
-bool sg_gate_timed_out(int gate);
+/* Waits for SEEN, a moment; whether TIMEOUT came before it. */
+bool sg_gate_wait_seen(int gate);
 
 /* Fills code, signal, cpu and io from main's wait status and what getrusage() says of our children.
  */

@@ -16,8 +16,9 @@
  *   shim → daemon  READY(pid of the job's process, which waits)
  *   daemon → shim  GO: publish `run`, make it durable, let the process exec
  *   shim → daemon  ENDED: the exit record is durable
- *   daemon → shim  TIMEOUT: the job is about to be ended because its time is over
- * When the gate closes before GO the shim publishes `void`; when it finds `run` there, it goes on.
+ *   daemon → shim  SEEN: to a foreground shim, whose end takes its scope along: its counters are
+ * read daemon → shim  TIMEOUT: the job is about to be ended because its time is over When the gate
+ * closes before GO the shim publishes `void`; when it finds `run` there, it goes on.
  */
 
 #include "base/record.h"
@@ -36,6 +37,7 @@ enum sg_gate_kind {
         SG_GATE_ENDED,
         SG_GATE_TIMEOUT, /* for the exit status of a foreground shim */
         SG_GATE_PLACE,
+        SG_GATE_SEEN,
 };
 
 struct sg_gate_message {
