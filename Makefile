@@ -172,6 +172,7 @@ build/man/%: docs/%.scd
 # Goals that stand for "on a fresh machine" bring their packages: nothing is compiled before.
 NEEDS_check := build check
 NEEDS_check-unit := build check
+NEEDS_check-vm := build check
 NEEDS_coverage := build check
 NEEDS_lint := build lint
 NEEDS_fuzz := build fuzz
@@ -202,9 +203,27 @@ endif
 TEST_ENV = SG_BUILD=$(abspath $(O)) SG_FAULT_BUILD=$(abspath $(FAULT_BUILD)) VARIANT=$(VARIANT) \
            UBSAN_OPTIONS=print_stacktrace=1
 
-.PHONY: check check-unit
-check: deps all fault-build $(WORKLOADS) $(UNIT_TESTS) $(FUZZERS)
-	@$(TEST_ENV) tests/run -j 2 -t $(TEST_SECONDS) $(UNIT_TESTS) $(FUZZERS) $(INTEGRATION_TESTS)
+# These run in guests of their own, after the others: emulation takes the whole machine.
+VM_TESTS := $(shell find tests/vm -maxdepth 1 -type f -executable -name 'test-*' 2>/dev/null | sort)
+RUN_VM := $(if $(filter 1,$(SKIP_VM)),,$(if $(filter release debug asan,$(VARIANT)),$(VM_TESTS)))
+WITH_VM := $(if $(RUN_VM),--with 'tests/vm/run --prepared' $(RUN_VM))
+NOT_RUN := $(filter-out $(RUN_VM),$(VM_TESTS))
+SAY_NOT_RUN = $(if $(NOT_RUN),@echo 'not run (VARIANT=$(VARIANT) SKIP_VM=$(SKIP_VM)): $(NOT_RUN)')
+
+# Without QEMU each of them fails, and says why.
+.PHONY: vm-ready
+vm-ready: deps $(FLAGS_STAMP)
+ifneq ($(RUN_VM),)
+	@tests/deps vm && $(TEST_ENV) tests/vm/run --prepare || echo 'vm: the tests in guests are going to fail'
+endif
+
+.PHONY: check check-unit check-vm
+check: deps all fault-build $(WORKLOADS) $(UNIT_TESTS) $(FUZZERS) vm-ready
+	$(SAY_NOT_RUN)
+	@$(TEST_ENV) tests/run -j 2 -t $(TEST_SECONDS) $(UNIT_TESTS) $(FUZZERS) $(INTEGRATION_TESTS) $(WITH_VM)
+check-vm: deps all fault-build $(WORKLOADS) vm-ready
+	$(SAY_NOT_RUN)
+	@$(if $(RUN_VM),$(TEST_ENV) tests/run -j 2 -t $(TEST_SECONDS) $(WITH_VM))
 check-unit: deps $(UNIT_TESTS) $(FUZZERS)
 	@$(TEST_ENV) tests/run -j 2 -t $(TEST_SECONDS) $(UNIT_TESTS) $(FUZZERS)
 
@@ -300,6 +319,7 @@ help:
 #h make                 the programs, in build/release
 #h make check           all tests; the last line is "N passed, N failed"
 #h make check-unit      unit tests and the fuzzers' corpora only
+#h make check-vm        those in QEMU guests only; SKIP_VM=1 leaves them out, here and in check
 #h make demo            three governed jobs, live, within a minute
 #h make bench-launch    what a job's start costs, next to its peers
 #h make lint            layers, format, cppcheck, shellcheck, sizes, words, man pages
@@ -310,4 +330,5 @@ help:
 #h make deps            the Debian packages for all of this; check, demo, … call it for theirs
 #h
 #h VARIANT=release|debug|asan|tsan|cov|fuzz builds in build/$VARIANT; CI=1 makes warnings errors;
-#h INTEGRATION_TESTS="tests/integration/x …" runs only those; SG_ALLOW_SKIP=1 forgives skipped ones.
+#h INTEGRATION_TESTS="tests/integration/x …" runs only those, VM_TESTS= likewise;
+#h SG_ALLOW_SKIP=1 forgives skipped ones.

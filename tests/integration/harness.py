@@ -41,6 +41,7 @@ class Governor:
 
     def __init__(self, build=BUILD, config=None, options=(), start=True):
         self.build, self.options = build, list(options)
+        self.prefix = []  # a command that becomes the daemon
         self.top = os.path.realpath(tempfile.mkdtemp(prefix="sg-test-"))
         os.chmod(self.top, 0o755)
         self.state, self.work = f"{self.top}/state", f"{self.top}/work"
@@ -73,7 +74,7 @@ class Governor:
 
     def launch(self):
         """Starts the daemon without waiting for it to be ready."""
-        command = [f"{self.build}/schedgovd", "--standalone", "--state-dir", self.state]
+        command = [*self.prefix, f"{self.build}/schedgovd", "--standalone", "--state-dir", self.state]
         if os.path.isdir(self.root):
             command += ["--config-root", self.root]
         self.daemon = subprocess.Popen(command + self.options, env=self.env, cwd=self.top,

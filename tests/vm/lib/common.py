@@ -10,6 +10,8 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.re
 HERE = f"{TOP}/tests/vm"
 CACHE = f"{TOP}/build/vm"
 LOGS = f"{CACHE}/logs"
+# Several trees can share their images: the names say what is in them.
+IMAGES = os.environ.get("SG_VM_IMAGES", CACHE)
 
 
 class Failure(Exception):

@@ -153,9 +153,13 @@ class Guest:
         lines = self.errors.read().decode(errors="replace").strip().splitlines()
         return lines[-1] if lines else f"status {self.process.returncode}"
 
-    def close(self):
+    def kill(self):
+        """Whoever waits for the guest learns that it is gone."""
         if self.process.poll() is None:
             self.process.kill()
+
+    def close(self):
+        self.kill()
         self.process.wait()
         self.agent.close()
         if self.monitor:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The guest's image, build/vm/image-KEY: root.ext4, vmlinux, initrd, and the empty second disk.
+"""The guest's image, IMAGES/image-KEY: root.ext4, vmlinux, initrd, and the empty second disk.
 
 The key is made of everything that the image is made of. An image appears under its name when it is
 complete; one run builds it while the others wait.
@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import tempfile
 
-from common import CACHE, HERE, Failure, content, digest, locked, say
+from common import CACHE, HERE, IMAGES, Failure, content, digest, locked, say
 
 SPARE_BYTES = 256 << 20
 
@@ -23,7 +23,7 @@ def key():
 
 
 def build(path):
-    temporary = tempfile.mkdtemp(prefix="new-", dir=CACHE)
+    temporary = tempfile.mkdtemp(prefix="new-", dir=IMAGES)
     try:
         result = subprocess.run([f"{HERE}/image/build", temporary], stdin=subprocess.DEVNULL,
                                 check=False)
@@ -44,15 +44,18 @@ def remove_others(current):
             shutil.rmtree(f"{CACHE}/{name}", ignore_errors=True)
 
 
-def ensure():
-    """The directory of the image, built if need be."""
-    path = f"{CACHE}/image-{key()}"
-    os.makedirs(CACHE, exist_ok=True)
-    with locked(f"{CACHE}/image.lock"):
+def ensure(prepared=False):
+    """The directory of the image, built if need be and not `prepared`."""
+    path = f"{IMAGES}/image-{key()}"
+    os.makedirs(IMAGES, exist_ok=True)
+    with locked(f"{IMAGES}/image.lock"):
         if not os.path.isdir(path):
+            if prepared:
+                raise Failure("the guest's image was not prepared")
             if os.geteuid() != 0:
                 raise Failure("only root can build the image")
             say("building the guest's image (once, about 90 s)")
             build(path)
-            remove_others(path)
+            if IMAGES == CACHE:
+                remove_others(path)
     return path

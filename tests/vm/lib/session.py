@@ -22,6 +22,7 @@ import warm
 from common import CACHE, HERE, LOGS, TOP, Failure, content, say
 
 SETUP_SECONDS = 120
+CLOSE_SECONDS = 5
 PASSED = ("VARIANT", "CI", "TERM", "NO_COLOR", "UBSAN_OPTIONS", "ASAN_OPTIONS", "LSAN_OPTIONS",
           "CMOCKA_MESSAGE_OUTPUT", "SG_ALLOW_SKIP")
 SHELL = ["systemd-run", "--quiet", "--wait", "--collect", "-p", "TTYPath=/dev/ttyS0",
@@ -117,6 +118,8 @@ class Node:
                 self.setup()
                 return
             except guest.Gone as why:
+                if s.ending:
+                    raise
                 say(f"the saved guest can't be resumed, booting one: {why}")
                 self.guest.close()
         disk = f"format=raw,snapshot=on,file={guest.quote(s.image)}/root.ext4"
@@ -164,10 +167,10 @@ class Node:
             self.problem = str(problem)
             self.session.all_ready.abort()
         except threading.BrokenBarrierError:
-            self.status = 0  # another node has a problem, and says so
+            pass  # another node has a problem, and says so
         finally:
             self.output.finish()
-            if self.guest and (self.problem or self.status):
+            if self.guest and (self.problem or self.status) and not self.session.ending:
                 self.keep_log()
             if self.guest:
                 self.guest.close()
@@ -196,7 +199,7 @@ class Session:
         self.directory, self.network = RunDirectory(), Network()
         self.finished, self.changed = [], threading.Condition()
         self.all_ready = threading.Barrier(options.nodes)
-        self.nodes = []
+        self.nodes, self.threads, self.ending = [], [], False
         self.name = os.path.basename(options.script) if options.script else "shell"
         try:
             build = os.path.realpath(options.build)
@@ -208,7 +211,10 @@ class Session:
             fault = os.path.realpath(os.environ.get("SG_FAULT_BUILD", f"{TOP}/build/debug"))
             if fault.startswith(TOP + "/"):
                 self.environment["SG_FAULT_BUILD"] = "/src" + fault[len(TOP):]
-            stage.ensure(options.variant, f"{self.directory.path}/stage.tar")
+            with open(f"{self.directory.path}/stage.tar", "wb") as copy:
+                if options.install:
+                    with stage.ensure(options.variant, options.prepared) as tar:
+                        shutil.copyfileobj(tar, copy)
             self.command = self.guest_command() if options.script else None
         except BaseException:
             self.close()
@@ -236,7 +242,8 @@ class Session:
     def run(self):
         self.nodes = [Node(self, n + 1) for n in range(self.options.nodes)]
         for node in self.nodes:
-            threading.Thread(target=node.run, daemon=True).start()
+            self.threads.append(threading.Thread(target=node.run, daemon=True))
+            self.threads[-1].start()
         with self.changed:
             while len(self.finished) < len(self.nodes):
                 self.changed.wait()
@@ -257,7 +264,11 @@ class Session:
         return node.guest.run([*command, "/bin/bash", "-c", start], {}, Output(), 7 * 86400)
 
     def close(self):
+        self.ending = True
+        self.all_ready.abort()
         for node in self.nodes:
             if node.guest:
-                node.guest.close()
+                node.guest.kill()
+        for thread in self.threads:
+            thread.join(CLOSE_SECONDS)  # what still starts a guest takes it along, see guest.py
         self.directory.close()

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The build that guests get: what `make install PREFIX=/usr` leaves, as a tar file.
 
-PREFIX is compiled in, so these programs are made in a folder of their own beside the others. The
-file is never changed, only replaced: a guest may be reading it.
+PREFIX is compiled in, so these programs are made in a folder of their own beside the others.
 """
 import os
+import re
 import shutil
 import subprocess
 import tempfile
 
-from common import CACHE, TOP, Failure, locked
+from common import CACHE, TOP, Failure, locked, remove_quietly
+
+PROGRESS = re.compile(r"  [A-Z]+ ")
 
 
 def make(variant, stage):
@@ -19,22 +21,34 @@ def make(variant, stage):
                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                             stderr=subprocess.STDOUT, env=env, check=False)
     if result.returncode != 0:
-        raise Failure("make install failed:\n" + result.stdout.decode(errors="replace").rstrip())
+        said = result.stdout.decode(errors="replace").splitlines()
+        said = [line for line in said if not PROGRESS.match(line)]
+        raise Failure("\n".join(["make install failed:", *said[:20]]))
 
 
-def ensure(variant, link):
-    """Brings the build up to date, and links its file to `link`."""
+def build(variant, path):
+    temporary = tempfile.mkdtemp(prefix="stage-", dir=CACHE)
+    try:
+        os.mkdir(f"{temporary}/root", 0o755)
+        make(variant, f"{temporary}/root")
+        subprocess.run(["tar", "-C", f"{temporary}/root", "--owner=0", "--group=0", "-cf",
+                        f"{temporary}/tar", "."], check=True)
+        os.rename(f"{temporary}/tar", path)
+    except BaseException:
+        remove_quietly(path)  # an older build must not pass for this one
+        raise
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def ensure(variant, prepared=False):
+    """The file, brought up to date unless `prepared`; open, for it may be replaced."""
     os.makedirs(CACHE, exist_ok=True)
     path = f"{CACHE}/stage-{variant}.tar"
     with locked(f"{CACHE}/stage-{variant}.lock"):
-        temporary = tempfile.mkdtemp(prefix="stage-", dir=CACHE)
+        if not prepared:
+            build(variant, path)
         try:
-            os.chmod(temporary, 0o755)
-            os.mkdir(f"{temporary}/root", 0o755)
-            make(variant, f"{temporary}/root")
-            subprocess.run(["tar", "-C", f"{temporary}/root", "--owner=0", "--group=0", "-cf",
-                            f"{temporary}/tar", "."], check=True)
-            os.rename(f"{temporary}/tar", path)
-        finally:
-            shutil.rmtree(temporary, ignore_errors=True)
-        os.link(path, link)
+            return open(path, "rb")
+        except FileNotFoundError:
+            raise Failure("the build was not prepared") from None

@@ -102,11 +102,13 @@ def keep_console(path):
     say(f"console: {os.path.relpath(kept)}")
 
 
-def ensure(image):
-    """The directory of the saved guest, made if need be."""
+def ensure(image, prepared=False):
+    """The directory of the saved guest, made if need be and not `prepared`."""
     path = f"{image}/warm-{key()}"
     with locked(f"{image}/warm.lock"):
         if not os.path.isdir(path):
+            if prepared:
+                raise Failure("no saved guest was prepared")
             temporary = tempfile.mkdtemp(prefix="new-", dir=image)
             try:
                 save(image, temporary)
