@@ -33,8 +33,8 @@ static void count(const struct sg_manager *m, uint64_t *ret_running, uint64_t *r
 
 static void tell(struct sg_notifier *n, const char *prefix)
 {
-        (void)sd_notifyf(0, "%sSTATUS=%" PRIu64 " jobs running, %" PRIu64 " waiting", prefix,
-                         n->running, n->waiting);
+        (void)sd_notifyf(0, "%sSTATUS=%" PRIu64 " running, %" PRIu64 " waiting", prefix, n->running,
+                         n->waiting);
 }
 
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)

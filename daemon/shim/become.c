@@ -19,6 +19,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#define KEYCTL_JOIN_SESSION_KEYRING 1 /* linux/keyctl.h, which musl doesn't bring */
+
 /* Whatever the daemon blocks or ignores, the job starts as from a login shell. By system call: a C
  * library keeps signals for itself (musl 32 to 34) that a parent may have ignored all the same. */
 static void reset_signals(void)
@@ -29,6 +31,13 @@ static void reset_signals(void)
         for (int sig = 1; sig <= 64; sig++)
                 (void)syscall(SYS_rt_sigaction, sig, action, NULL, sizeof(none));
         (void)syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof(none));
+}
+
+/* As systemd has it for services. Else the jobs of all users would share what keyring the daemon
+ * was started with, root's of a login perhaps. Root makes it, as a user's quota ends at 200. */
+static void leave_keyring(void)
+{
+        (void)syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL);
 }
 
 static void set_affinity(const char *list)
@@ -137,8 +146,10 @@ int sg_become_user(struct sg_become *b)
                 if (b->script < 0)
                         return b->script;
         }
-        if (geteuid() == 0)
+        if (geteuid() == 0) {
                 (void)sg_write_file(AT_FDCWD, "/proc/self/oom_score_adj", "0");
+                leave_keyring();
+        }
         set_affinity(s->cpu_affinity);
         set_rlimits(s);
 
