@@ -334,8 +334,8 @@ static bool have_room(struct sg_adopter *a)
         return false;
 }
 
-static int welcome(struct sg_adopter *a, const struct sg_watched *g, const struct sg_adoptee *as,
-                   sd_bus_message *call)
+int sg_adopter_welcome(struct sg_adopter *a, const struct sg_watched *g,
+                       const struct sg_adoptee *as, sd_bus_message *call)
 {
         struct newcomer *n;
         int r;
@@ -368,7 +368,7 @@ static void on_populated(struct sg_watched *g, void *userdata)
         int r = 0;
 
         if (sg_adopt_classify(&a->rules, g->path, &as) > 0)
-                r = welcome(a, g, &as, NULL);
+                r = sg_adopter_welcome(a, g, &as, NULL);
         if (r < 0 && r != -ESRCH && r != -ENOSPC)
                 sg_log(LOG_ERR, "cannot adopt %s: %s", g->path, strerror(-r));
 }
@@ -380,43 +380,6 @@ static void on_look(const char *path, bool *ret_inside, bool *ret_wanted, void *
 
         *ret_inside = look & SG_LOOK_INSIDE;
         *ret_wanted = look & SG_LOOK_AT;
-}
-
-/* --- by hand */
-
-int sg_adopter_adopt(struct sg_adopter *a, sd_bus_message *call, const char *what,
-                     const char *class, sd_bus_error *error)
-{
-        struct sg_adoptee as = {.how = SG_ADOPTED_OBSERVED};
-        struct sg_watched *g;
-        int r;
-
-        if (!a)
-                return sd_bus_error_set(error, SG_ERROR_INVALID, "no control groups are visible");
-        if (!sg_adopt_pattern_valid(what))
-                return sd_bus_error_setf(error, SG_ERROR_INVALID,
-                                         "'%s' is neither a unit nor a group's absolute path",
-                                         what);
-        as.policy = sg_settings_class(a->manager->settings, class[0] ? class : "default");
-        if (!as.policy)
-                return sd_bus_error_setf(error, SG_ERROR_INVALID, "class: there is no class '%s'",
-                                         class);
-        strcpy(as.class, as.policy->name);
-        r = sg_watch_add(a->watch, what, &g);
-        if (r < 0)
-                return sd_bus_error_setf(error, SG_ERROR_INVALID, "%s: %s", what,
-                                         r == -ENOENT ? "there is no such group" : strerror(-r));
-        if (!sg_adopt_unit_of(what, as.unit))
-                as.unit[0] = 0;
-        if (g->owner)
-                return sd_bus_error_setf(error, SG_ERROR_WRONG_STATE, "%s is job %" PRIu64, what,
-                                         ((struct sg_live *)g->owner)->job.key.n);
-        r = welcome(a, g, &as, call);
-        return r >= 0 ? 0
-                      : sd_bus_error_setf(error, SG_ERROR_INVALID, "%s: %s", what,
-                                          r == -ESRCH    ? "no process is in it"
-                                          : r == -ENOSPC ? "too many jobs are adopted already"
-                                                         : strerror(-r));
 }
 
 /* --- the daemon's return */
@@ -509,6 +472,7 @@ int sg_adopter_new(struct sg_adopter **ret, struct sg_manager *m)
         sg_list_init(&a->jobs);
         sg_list_init(&a->ending);
         sg_list_init(&a->newcomers);
+        sg_list_init(&a->searches);
         r = sg_watch_new(&a->watch, m->backend, m->event, &watch_ops, a);
         if (r < 0) {
                 (void)sg_adopter_free(a);
@@ -529,6 +493,7 @@ struct sg_adopter *sg_adopter_free(struct sg_adopter *a)
                 return NULL;
         sg_list_foreach_safe (n, next, &a->newcomers, link)
                 newcomer_free(n);
+        sg_adopter_forget_searches(a);
         a->timer = sd_event_source_disable_unref(a->timer);
         sg_watch_free(a->watch);
         free(a);

@@ -257,7 +257,7 @@ static int on_poll(sd_event_source *source, uint64_t usec, void *userdata)
                         next = n->chain;
                         if (!is_same(n))
                                 vanish(n);
-                        else if (n->wanted || n->named)
+                        else if (n->events_wd >= 0)
                                 refresh(n);
                 }
         (void)sd_event_source_set_time_relative(source, POLL_USEC);
@@ -313,10 +313,14 @@ static int visit_node(struct sg_watched *n, bool inside, bool wanted)
                 if (r >= 0)
                         visit_children(n);
         } else if (wanted) {
+                bool before = n->populated;
+
                 n->wanted = true;
                 r = want(n);
                 if (r >= 0)
                         refresh(n);
+                if (before && n->populated && !n->owner) /* nobody took it the last time */
+                        n->watch->ops->populated(n, n->watch->userdata);
         }
         return r;
 }
@@ -352,7 +356,7 @@ void sg_watch_scan(struct sg_watch *w)
                         next = n->chain;
                         if (!is_same(n))
                                 vanish(n);
-                        else if (n->wanted || n->named)
+                        else if (n->events_wd >= 0)
                                 refresh(n);
                 }
 }
