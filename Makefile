@@ -178,6 +178,7 @@ NEEDS_lint := build lint
 NEEDS_fuzz := build fuzz
 NEEDS_demo := build check
 NEEDS_bench-launch := build bench
+NEEDS_bench-vm := build vm
 DEP_GROUPS := $(if $(filter deps,$(MAKECMDGOALS)),,$(sort $(foreach g,$(MAKECMDGOALS),$(NEEDS_$(g)))))
 ifneq ($(DEP_GROUPS),)
 $(FLAGS_STAMP) $(MAN_PAGES): | deps
@@ -246,11 +247,13 @@ coverage: deps
 	+@$(MAKE) --no-print-directory VARIANT=cov coverage
 endif
 
-.PHONY: demo bench-launch
+.PHONY: demo bench-launch bench-vm
 demo: deps all $(WORKLOADS)
 	@$(TEST_ENV) tests/demo/demo
 bench-launch: deps all $(WORKLOADS) $(BENCHES)
 	@$(TEST_ENV) tests/bench/bench-launch
+bench-vm: deps all
+	@$(TEST_ENV) tests/bench/bench-vm
 
 # --- lint -----------------------------------------------------------------------------------------
 
@@ -322,6 +325,7 @@ help:
 #h make check-vm        those in QEMU guests only; SKIP_VM=1 leaves them out, here and in check
 #h make demo            three governed jobs, live, within a minute
 #h make bench-launch    what a job's start costs, next to its peers
+#h make bench-vm        the same under systemd, in a guest, next to systemd-run
 #h make lint            layers, format, cppcheck, shellcheck, sizes, words, man pages
 #h make fuzz            every fuzzer for FUZZ_SECONDS (120)
 #h make coverage        the tests with gcov, and lines covered by folder

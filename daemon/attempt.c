@@ -238,6 +238,8 @@ static int hand_over(struct sg_live *l)
         if (r < 0)
                 return r;
         r = sg_live_watch_shim(l, l->runner->caller.pid, -1);
+        if (r >= 0 && l->placed)
+                r = sg_live_send_place(l);
         if (r >= 0)
                 r = sd_bus_reply_method_return(l->attach, "hhh", theirs, lock, record);
         if (r < 0) {

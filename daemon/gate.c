@@ -130,9 +130,9 @@ static void on_ready(struct sg_live *l, pid_t pid)
 /* Its place */
 
 /* The shim waits for this before it forks the job's process. */
-static int send_place(struct sg_live *l)
+int sg_live_send_place(struct sg_live *l)
 {
-        const char *path = sg_live_unified_group(l);
+        const char *path = l->job.foreground ? "" : sg_live_unified_group(l);
         struct sg_gate_message head = {.kind = SG_GATE_PLACE};
         struct iovec parts[] = {{&head, sizeof(head)}, {(void *)path, path ? strlen(path) : 0}};
         const struct msghdr message = {.msg_iov = parts, .msg_iovlen = SG_ELEMENTSOF(parts)};
@@ -153,9 +153,8 @@ static void on_placed(struct sg_scope *s, int result, const char *why, void *use
                 return;
         }
         l->placed = true;
-        if (!l->job.foreground && send_place(l) < 0)
+        if (l->gate >= 0 && sg_live_send_place(l) < 0)
                 sg_live_close_gate(l);
-        admit(l);
 }
 
 int sg_live_place(struct sg_live *l, pid_t shim)

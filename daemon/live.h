@@ -121,6 +121,7 @@ void sg_live_close_gate(struct sg_live *l);
 /* Has the scope made around the shim, where that is how it is made; < 0 if it can't be asked for.
  */
 int sg_live_place(struct sg_live *l, pid_t shim);
+int sg_live_send_place(struct sg_live *l);
 void sg_live_shim_known(struct sg_live *l); /* … its pid, that is */
 
 /* ending.c: how it ended, and what follows */

@@ -133,7 +133,7 @@ static int decide_fate(struct keeper *k)
 {
         enum sg_published wanted = SG_PUBLISHED_VOID;
 
-        if (sg_gate_wait(SG_GATE_FD))
+        if (sg_gate_wait(SG_GATE_FD, SG_GATE_GO))
                 wanted = SG_PUBLISHED_RUN;
         sg_attempt_dir_fault(&k->dir, "shim-fate");
         return sg_attempt_dir_publish(&k->dir, wanted);

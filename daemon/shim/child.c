@@ -152,9 +152,11 @@ int sg_child_read_failure(const struct sg_child *c, struct sg_child_failure *ret
 
 void sg_child_discard(struct sg_child *c)
 {
-        (void)kill(c->pid, SIGKILL);
-        while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
-                ;
+        if (c->pid > 0) { /* −1 would be everybody */
+                (void)kill(c->pid, SIGKILL);
+                while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
+                        ;
+        }
         c->channel = sg_close(c->channel);
         c->output = sg_close(c->output);
         c->pid = -1;

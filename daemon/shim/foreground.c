@@ -195,11 +195,13 @@ static int spawn(struct foreground *f)
         r = sg_program_env(environ, f->o->env_force, f->o->env_default, &env);
         if (r < 0)
                 return r;
-        return sg_child_spawn_plain(&f->child, f->o->argv, env, &f->old_mask);
+        r = sg_child_spawn_plain(&f->child, f->o->argv, env, &f->old_mask);
+        f->exit.pid = f->child.pid;
+        return r;
 }
 
-/* The signal that ended the wait at the gate; 0: look at the gate. */
-static int wait_at_gate(const struct foreground *f)
+/* 1: the message came; 0: the daemon went away; -signal: one that ends us did. */
+static int wait_at_gate(const struct foreground *f, enum sg_gate_kind kind)
 {
         static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
@@ -213,38 +215,50 @@ static int wait_at_gate(const struct foreground *f)
                 if (poll(fds, SG_ELEMENTSOF(fds), -1) <= 0)
                         continue;
                 if (fds[0].revents)
-                        return 0;
+                        return sg_gate_wait(f->o->gate, kind);
                 if (read(f->signals, &info, sizeof(info)) != sizeof(info))
                         continue;
                 for (size_t i = 0; i < SG_ELEMENTSOF(ending); i++)
                         if (info.ssi_signo == (uint32_t)ending[i])
-                                return ending[i];
+                                return -ending[i];
         }
 }
 
-/* 0 the command may run; else our exit status. If not, we leave a record: the daemon may have
- * published `run` at this moment, and must not take the job for lost. */
-static int pass_gate(struct foreground *f)
+/* Our exit status. We leave a record: the daemon may have published `run` at this moment, and must
+ * not take the job for lost. */
+static int not_let_go(struct foreground *f, int sig, int error)
 {
-        int sig;
-
-        if (f->o->gate < 0)
-                return 0;
-        sg_gate_send(f->o->gate, SG_GATE_READY, f->child.pid);
-        sig = wait_at_gate(f);
-        if (sig == 0 && sg_gate_wait(f->o->gate))
-                return 0;
         sg_child_discard(&f->child);
         f->exit.exit_code = -1;
         f->exit.signal = sig;
         if (sig == 0) {
                 f->exit.stage = SG_STAGE_SETUP;
-                f->exit.error = ECANCELED;
-                sg_process_complain("schedgovd went away before the job started; it was not run",
-                                    NULL, 0);
+                f->exit.error = error;
         }
         write_record(f);
         return sig ? 128 + sig : SG_EXIT_OWN_FAILURE;
+}
+
+/* 0 the command may run; else our exit status, or -errno. It is forked only when we are in our
+ * place, where it is born. */
+static int pass_gate(struct foreground *f)
+{
+        int r;
+
+        r = wait_at_gate(f, SG_GATE_PLACE);
+        if (r > 0) {
+                r = spawn(f);
+                if (r < 0)
+                        return r;
+                sg_gate_send(f->o->gate, SG_GATE_READY, f->child.pid);
+                r = wait_at_gate(f, SG_GATE_GO);
+        }
+        if (r > 0)
+                return 0;
+        if (r == 0)
+                sg_process_complain("schedgovd went away before the job started; it was not run",
+                                    NULL, 0);
+        return not_let_go(f, -r, ECANCELED);
 }
 
 static int prepare(struct foreground *f)
@@ -258,10 +272,7 @@ static int prepare(struct foreground *f)
         r = f->o->lock >= 0 ? sg_process_lock(f->o->lock) : 0;
         if (r < 0)
                 return r;
-        r = take_signals(f);
-        if (r < 0)
-                return r;
-        return spawn(f);
+        return take_signals(f);
 }
 
 int sg_foreground(const struct sg_foreground_options *o)
@@ -279,12 +290,15 @@ int sg_foreground(const struct sg_foreground_options *o)
         int r;
 
         r = prepare(&f);
-        if (r < 0) {
+        if (r < 0) { /* the record may be another's */
                 sg_process_complain("cannot set the job up", NULL, -r);
                 return SG_EXIT_OWN_FAILURE;
         }
-        f.exit.pid = f.child.pid;
-        r = pass_gate(&f);
+        r = o->gate >= 0 ? pass_gate(&f) : spawn(&f);
+        if (r < 0) {
+                sg_process_complain("cannot set the job up", NULL, -r);
+                return not_let_go(&f, 0, -r);
+        }
         if (r > 0)
                 return r;
         f.exit.started_usec = sg_now_realtime_usec();

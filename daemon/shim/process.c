@@ -99,7 +99,7 @@ int sg_gate_wait_place(int gate, char *buf, size_t size)
         }
 }
 
-int sg_gate_wait(int gate)
+int sg_gate_wait(int gate, enum sg_gate_kind kind)
 {
         for (;;) {
                 struct sg_gate_message m;
@@ -110,7 +110,7 @@ int sg_gate_wait(int gate)
                 /* ECONNRESET is how a daemon looks that died with our READY unread. */
                 if (n <= 0)
                         return 0;
-                if (n == sizeof(m) && m.kind == SG_GATE_GO)
+                if (n == sizeof(m) && m.kind == kind)
                         return 1;
         }
 }

@@ -37,8 +37,8 @@ void sg_process_complain(const char *what, const char *object, int error);
 void sg_gate_send(int gate, enum sg_gate_kind kind, pid_t pid);
 /* Waits for PLACE: 1 when it came, with the path in buf, 0 when the other end is closed. */
 int sg_gate_wait_place(int gate, char *buf, size_t size);
-/* Waits for GO: 1 when it came, 0 when the other end is closed. */
-int sg_gate_wait(int gate);
+/* Waits for a message of that kind: 1 when it came, 0 when the other end is closed. */
+int sg_gate_wait(int gate, enum sg_gate_kind kind);
 /* Waits for SEEN, a moment; whether TIMEOUT came before it. */
 bool sg_gate_wait_seen(int gate);
 

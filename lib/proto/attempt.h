@@ -11,14 +11,14 @@
  * exit record, read idempotently and removed with the directory after its COMMIT
  *
  * The gate is a SOCK_SEQPACKET pair, the shim's end is fd SG_GATE_FD:
- *   daemon → shim  PLACE(path of its scope in the v2 tree behind the struct): go on. Only where the
- *                  spec says that it comes; the shim has been moved to `keeper` there
- *   shim → daemon  READY(pid of the job's process, which waits)
- *   daemon → shim  GO: publish `run`, make it durable, let the process exec
- *   shim → daemon  ENDED: the exit record is durable
- *   daemon → shim  SEEN: to a foreground shim, whose end takes its scope along: its counters are
- * read daemon → shim  TIMEOUT: the job is about to be ended because its time is over When the gate
- * closes before GO the shim publishes `void`; when it finds `run` there, it goes on.
+ *   daemon → shim  PLACE(path of its scope in the v2 tree behind the struct): it is in `keeper`
+ * there, the job's process may be forked. To a background shim only if its spec says so; to a
+ * foreground shim always, without a path shim → daemon  READY(pid of the job's process, which
+ * waits) daemon → shim  GO: publish `run`, make it durable, let the process exec shim → daemon
+ * ENDED: the exit record is durable daemon → shim  SEEN: to a foreground shim, whose end takes its
+ * scope along: its counters are read daemon → shim  TIMEOUT: the job is about to be ended because
+ * its time is over When the gate closes before GO the shim publishes `void`; when it finds `run`
+ * there, it goes on.
  */
 
 #include "base/record.h"

@@ -21,7 +21,7 @@ BUILD = os.environ.get("SG_BUILD", "build/release")
 SHIM = os.path.abspath(os.path.join(BUILD, "schedgov-shim"))
 INSTRUMENTED = os.path.basename(os.path.normpath(BUILD)) in ("asan", "tsan", "cov")
 UNLIMITED = 2**64 - 1
-READY, GO, STARTED, ENDED = 1, 2, 3, 4
+READY, GO, STARTED, ENDED, TIMEOUT, PLACE, SEEN = range(1, 8)
 NONE, SETUP, CREDENTIALS, WORKDIR, OUTPUT, EXEC = range(6)
 UNIFIED, CPU, CPUACCT, CPUSET, MEMORY, PIDS, DEVICES, FREEZER, BLKIO = range(9)
 
@@ -109,8 +109,11 @@ class Gate:
         assert got == kind, f"message {got} instead of {kind}"
         return pid
 
+    def send(self, kind):
+        self.end.send(struct.pack("=Ii", kind, 0))
+
     def go(self):
-        self.end.send(struct.pack("=Ii", GO, 0))
+        self.send(GO)
 
     def close(self):
         self.end.close()
