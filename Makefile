@@ -272,6 +272,7 @@ $(LINTS:%=lint-%): $(CORE_LIB) $(MAN_PAGES)
 LIBDIR := $(PREFIX)/lib/schedgov
 MANDIR ?= $(PREFIX)/share/man
 UNITDIR ?= $(PREFIX)/lib/systemd/system
+USERUNITDIR ?= $(PREFIX)/lib/systemd/user
 SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
 TMPFILESDIR ?= $(PREFIX)/lib/tmpfiles.d
 DBUS_SERVICES_DIR ?= $(PREFIX)/share/dbus-1/system-services
@@ -283,6 +284,7 @@ CONF_FILES := $(shell find conf -type f -not -name '.*' 2>/dev/null)
 
 UNITS := $(O)/units/schedgovd.service $(O)/units/schedgov-launch.service units/schedgov-launch.socket \
          units/schedgov.slice
+USER_UNITS := $(O)/units/user/schedgovd.service
 $(O)/units/%: units/%.in $(FLAGS_STAMP)
 	@mkdir -p $(@D)
 	@sed 's,@SBINDIR@,$(PREFIX)/sbin,g; s,@BINDIR@,$(PREFIX)/bin,g; s,@LIBDIR@,$(LIBDIR),g' $< >$@
@@ -291,6 +293,7 @@ $(O)/units/%: units/%.in $(FLAGS_STAMP)
 INSTALLED := 0755:$(O)/schedgovd:$(PREFIX)/sbin/schedgovd 0755:$(O)/schedctl:$(PREFIX)/bin/schedctl \
         0755:$(O)/schedgov-shim:$(LIBDIR)/schedgov-shim 0755:$(O)/schedgov-launch:$(LIBDIR)/schedgov-launch \
         $(foreach u,$(UNITS),0644:$(u):$(UNITDIR)/$(notdir $(u))) \
+        $(foreach u,$(USER_UNITS),0644:$(u):$(USERUNITDIR)/$(notdir $(u))) \
         0644:units/sysusers.conf:$(SYSUSERSDIR)/schedgov.conf 0644:units/tmpfiles.conf:$(TMPFILESDIR)/schedgov.conf \
         0644:units/org.schedgov1.conf:$(DBUS_POLICY_DIR)/org.schedgov1.conf \
         0644:units/org.schedgov1.service:$(DBUS_SERVICES_DIR)/org.schedgov1.service \
@@ -307,7 +310,7 @@ endef
 
 .PHONY: man install uninstall
 man: $(MAN_PAGES)
-install: all man $(UNITS)
+install: all man $(UNITS) $(USER_UNITS)
 	$(foreach i,$(INSTALLED),@$(call put,$(subst :, ,$(i)))$(newline)	)
 uninstall:
 	rm -f $(foreach i,$(INSTALLED),$(call where,$(i)))

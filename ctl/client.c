@@ -7,6 +7,7 @@
 #include "ctl/client.h"
 #include "base/cleanup.h"
 #include "base/time-util.h"
+#include "proto/paths.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -108,8 +109,20 @@ static int lost(struct sg_error *e)
         return -ECONNRESET;
 }
 
+/* Neither was named: what there could be, and how to get it. */
+static int nobody_there(const char *own, struct sg_error *e)
+{
+        return sg_error_set(e, SG_EXIT_OWN_FAILURE, SG_SYSTEM_SOCKET,
+                            "as root: systemctl start schedgovd; for yourself: systemctl --user "
+                            "start schedgovd; or give --socket",
+                            "no schedgovd runs here: there is no %s%s%s", SG_SYSTEM_SOCKET,
+                            own ? " and no " : "", own ?: "");
+}
+
 static int unreachable(const struct sg_client *c, int r, struct sg_error *e)
 {
+        if (c->unnamed && r == -ENOENT)
+                return nobody_there(c->own, e);
         return sg_error_set(e, r == -EAGAIN ? SG_EXIT_TRY_LATER : SG_EXIT_OWN_FAILURE, c->path,
                             r == -EACCES   ? "ask for access to its directory, or give --socket"
                             : r == -EAGAIN ? "it has no time for more callers; try later"
@@ -123,7 +136,14 @@ int sg_client_open(struct sg_client *c, const char *path, struct sg_error *e)
 
         if (!path)
                 path = getenv(SG_SOCKET_ENV);
-        c->path = path && *path ? path : SG_SYSTEM_SOCKET;
+        c->unnamed = !path || !*path;
+        if (c->unnamed) {
+                (void)sg_user_socket(&c->own);
+                path = access(SG_SYSTEM_SOCKET, F_OK) < 0 && c->own && access(c->own, F_OK) == 0
+                               ? c->own
+                               : SG_SYSTEM_SOCKET;
+        }
+        c->path = path;
         r = try_open(c);
         if (is_lost(r)) /* somebody listens there, and went away just now */
                 return lost(e);
@@ -148,7 +168,7 @@ int sg_client_reopen(struct sg_client *c, uint64_t patience_usec, struct sg_erro
         _cleanup_close_ int watch = -1;
         int r;
 
-        sg_client_close(c);
+        c->bus = sd_bus_close_unref(c->bus);
         watch = watch_directory(c->path);
         for (;;) {
                 struct pollfd p = {.fd = watch, .events = POLLIN};
@@ -171,6 +191,8 @@ int sg_client_reopen(struct sg_client *c, uint64_t patience_usec, struct sg_erro
 void sg_client_close(struct sg_client *c)
 {
         c->bus = sd_bus_close_unref(c->bus);
+        free(c->own);
+        c->own = NULL;
 }
 
 int sg_error_garbled(struct sg_error *e, int r)

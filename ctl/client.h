@@ -8,6 +8,7 @@
 
 #include "ctl/error.h"
 #include "proto/names.h"
+#include <stdbool.h>
 #include <stdint.h>
 #include <systemd/sd-bus.h>
 
@@ -15,10 +16,12 @@
 
 struct sg_client {
         sd_bus *bus;
-        const char *path; /* borrowed */
+        const char *path; /* borrowed, or own */
+        char *own;        /* socket of the user's own governor */
+        bool unnamed;     /* nobody said which governor */
 };
 
-/* path NULL: $SCHEDGOV_SOCKET, else the system's. */
+/* path NULL: $SCHEDGOV_SOCKET, else the host's governor if there is one, else the user's own. */
 int sg_client_open(struct sg_client *c, const char *path, struct sg_error *e);
 /* After a loss: waits up to patience_usec for a governor to answer on the socket again. */
 int sg_client_reopen(struct sg_client *c, uint64_t patience_usec, struct sg_error *e);

@@ -2,9 +2,12 @@
 /* schedctl: sorts the command line out, calls one verb, and turns what it says into an exit status.
  */
 
+#include "base/cleanup.h"
 #include "base/time-util.h"
 #include "ctl/output.h"
 #include "ctl/verbs.h"
+#include "proto/paths.h"
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -40,9 +43,22 @@ static int call_verb(const struct sg_invocation *inv, struct sg_error *e)
         return verbs[inv->verb](inv, e);
 }
 
+static int use_own(struct sg_invocation *inv, char **ret_socket, struct sg_error *e)
+{
+        int r = sg_user_socket(ret_socket);
+
+        if (r == -ENXIO)
+                return sg_error_set(e, SG_EXIT_OWN_FAILURE, "--user",
+                                    "log in through systemd-logind, or set it to /run/user/UID",
+                                    "XDG_RUNTIME_DIR isn't set");
+        inv->socket = *ret_socket;
+        return r;
+}
+
 static int run(int argc, char **argv, struct sg_invocation *inv, struct sg_error *e)
 {
         int r = sg_options_parse(argc, argv, sg_now_realtime_usec(), inv, e), q;
+        _cleanup_free_ char *own = NULL;
 
         if (inv->help) {
                 sg_error_clear(e);
@@ -53,7 +69,10 @@ static int run(int argc, char **argv, struct sg_invocation *inv, struct sg_error
         } else if (inv->version) {
                 (void)printf("schedctl %s\n", SG_VERSION);
         } else {
-                r = call_verb(inv, e);
+                if (inv->own && !inv->socket)
+                        r = use_own(inv, &own, e);
+                if (r >= 0)
+                        r = call_verb(inv, e);
         }
         q = sg_output_finish(e);
         return r == 0 ? q : r;

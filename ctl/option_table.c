@@ -114,6 +114,8 @@ const struct sg_option sg_options[] = {
         {"columns", 'o', SG_OPTION_STRING, TABLES, AT(columns), NULL, "LIST",
          "columns, such as id,state,cpu"},
         {"socket", 0, SG_OPTION_STRING, EVERY, AT(socket), NULL, "PATH", "socket of the governor"},
+        {"user", 0, SG_OPTION_FLAG, EVERY, AT(own), NULL, NULL,
+         "one's own governor (schedgovd --user); list, history: before the verb"},
         {"json", 0, SG_OPTION_FLAG, EVERY, AT(json), NULL, NULL, "machine-readable output"},
         {"no-legend", 0, SG_OPTION_FLAG, EVERY, AT(no_legend), NULL, NULL, "no headings"},
         {"no-pager", 0, SG_OPTION_FLAG, EVERY, AT(no_pager), NULL, NULL, "no pager"},

@@ -311,6 +311,17 @@ static const char *next_word(struct parser *p)
         return p->next < p->argc ? p->argv[p->next++] : NULL;
 }
 
+/* Of two options of one name that both apply, the first is meant; before the verb is known, the one
+ * that fits how it is written. */
+static bool is_meant(const struct parser *p, size_t i, bool equals)
+{
+        for (size_t k = 0; k < sg_n_options; k++)
+                if (k != i && strcmp(sg_options[k].name, sg_options[i].name) == 0)
+                        return p->verb >= 0 ? applies(p, &sg_options[i])
+                                            : (sg_options[i].type == SG_OPTION_FLAG) == !equals;
+        return true;
+}
+
 static int parse_long(struct parser *p, char *word)
 {
         const char *equals = strchr(word, '='), *value;
@@ -321,7 +332,7 @@ static int parse_long(struct parser *p, char *word)
         for (size_t i = 0; i < sg_n_options; i++) {
                 const struct sg_option *o = &sg_options[i];
 
-                if (strcmp(o->name, spelled + 2) != 0)
+                if (strcmp(o->name, spelled + 2) != 0 || !is_meant(p, i, equals))
                         continue;
                 if (!applies(p, o))
                         return misplaced(p, spelled);

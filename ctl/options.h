@@ -68,7 +68,7 @@ struct sg_invocation {
         uint64_t given; /* one bit for each row of sg_options */
 
         const char *socket, *columns;
-        bool json, no_legend, no_pager, help, version;
+        bool own, json, no_legend, no_pager, help, version;
 
         /* job options */
         const char *name, *class, *workdir, *output, *error, *on_end;

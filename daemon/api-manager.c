@@ -76,7 +76,7 @@ static int method_config_verify(sd_bus_message *call, void *userdata, sd_bus_err
         r = sg_authorize_node(m, call, "verify the configuration", error);
         if (r <= 0)
                 return sg_unauthorized(r);
-        r = sg_config_load(&settings, m->config_root, m->node.name, &errors, NULL);
+        r = sg_config_load(&settings, &m->config_place, m->node.name, &errors, NULL);
         if (r >= 0 || errors.n > 0)
                 r = reply_errors(call, &errors);
         sg_config_errors_deinit(&errors);

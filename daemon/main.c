@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* schedgovd: options, signals, the loop. Everything else belongs to the manager. */
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "edge/log.h"
 #include "manager.h"
 #include "notify.h"
 #include "proto/launch.h"
 #include "proto/names.h"
+#include "proto/paths.h"
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
@@ -19,6 +21,7 @@
 
 enum {
         OPT_STANDALONE = 1000,
+        OPT_USER,
         OPT_STATE_DIR,
         OPT_SOCKET,
         OPT_BACKEND,
@@ -31,6 +34,7 @@ enum {
 struct options {
         struct sg_manager_options manager;
         bool standalone;
+        char *user_state_dir, *user_socket, *user_config_dir;
 };
 
 static void help(void)
@@ -40,6 +44,7 @@ static void help(void)
              "limits.\n\n"
              "  --standalone          stay in the foreground, need nothing installed; wants "
              "--state-dir\n"
+             "  --user                govern for one user, below that user's own service manager\n"
              "  --state-dir DIR       database, logs, attempts (default " SG_SYSTEM_STATE_DIR ")\n"
              "  --socket PATH         where schedctl talks to us (default DIR/bus, "
              "or " SG_SYSTEM_SOCKET ")\n"
@@ -90,6 +95,9 @@ static int apply_option(struct options *o, int option, const char *value)
         case OPT_STANDALONE:
                 o->standalone = true;
                 return 0;
+        case OPT_USER:
+                o->manager.user = true;
+                return 0;
         case OPT_STATE_DIR:
                 o->manager.state_dir = value;
                 return 0;
@@ -100,7 +108,7 @@ static int apply_option(struct options *o, int option, const char *value)
                 o->manager.backend = value;
                 return 0;
         case OPT_CONFIG_ROOT:
-                o->manager.config_root = value;
+                o->manager.config.root = value;
                 return 0;
         case OPT_NODE_NAME:
                 if (*value == 0 || strlen(value) >= SG_NODE_NAME_MAX || strpbrk(value, "/@ \t\n"))
@@ -117,11 +125,96 @@ static int apply_option(struct options *o, int option, const char *value)
         }
 }
 
+static int option_error(int c, const char *word, const struct option *table)
+{
+        size_t len = strcspn(word, "=");
+
+        if (c == ':') {
+                fprintf(stderr, "schedgovd: %s wants a value; see schedgovd --help\n", word);
+                return -EINVAL;
+        }
+        for (const struct option *o = table; strncmp(word, "--", 2) == 0 && o->name; o++)
+                if (strlen(o->name) == len - 2 && strncmp(o->name, word + 2, len - 2) == 0) {
+                        fprintf(stderr, "schedgovd: --%s takes no value; see schedgovd --help\n",
+                                o->name);
+                        return -EINVAL;
+                }
+        fprintf(stderr, "schedgovd: there is no option '%.*s'; see schedgovd --help\n", (int)len,
+                word);
+        return -EINVAL;
+}
+
+/* Nothing that is given is looked for. */
+static int find_user_places(struct options *o)
+{
+        struct sg_manager_options *m = &o->manager;
+        int r = 0;
+
+        if (!m->state_dir) {
+                r = sg_user_state_dir(&o->user_state_dir);
+                m->state_dir = o->user_state_dir;
+        }
+        if (r >= 0 && !m->socket) {
+                r = sg_user_socket(&o->user_socket);
+                m->socket = o->user_socket;
+        }
+        if (r >= 0 && !m->config.root) {
+                r = sg_user_config_dir(&o->user_config_dir);
+                m->config.home = o->user_config_dir;
+        }
+        if (r == -ENXIO)
+                return usage_error("--user wants HOME and XDG_RUNTIME_DIR to be set, as "
+                                   "systemd-logind does, or --state-dir and --socket",
+                                   NULL);
+        return r;
+}
+
+/* Of a user's socket: that of the host's is made with the unit. */
+static int make_socket_directory(const char *socket)
+{
+        const char *slash = strrchr(socket, '/');
+        _cleanup_free_ char *dir = slash ? strndup(socket, (size_t)(slash - socket)) : NULL;
+        int r;
+
+        if (!dir || !*dir)
+                return slash && !dir ? -ENOMEM : 0;
+        r = sg_mkdir_p(dir, 0700);
+        if (r < 0)
+                fprintf(stderr, "schedgovd: cannot make %s: %s\n", dir, strerror(-r));
+        return r;
+}
+
+static int complete_options(struct options *o)
+{
+        struct sg_manager_options *m = &o->manager;
+        int r = 0;
+
+        if (o->standalone && !m->state_dir)
+                return usage_error("--standalone wants --state-dir DIR", NULL);
+        m->shared = o->standalone;
+        m->message_bus = !o->standalone;
+        if (o->standalone)
+                return 0;
+        if (m->user) {
+                r = find_user_places(o);
+                if (r >= 0)
+                        r = make_socket_directory(m->socket);
+        } else {
+                m->state_dir = m->state_dir ?: SG_SYSTEM_STATE_DIR;
+                m->socket = m->socket ?: SG_SYSTEM_SOCKET;
+                if (!m->launcher && geteuid() == 0 && access(SG_LAUNCH_SOCKET, F_OK) == 0)
+                        m->launcher = SG_LAUNCH_SOCKET;
+        }
+        m->config.root = m->config.root ?: "";
+        return r;
+}
+
 /* 1: go on; 0: done (help, version); < 0: said what is wrong. */
 static int parse_options(struct options *o, int argc, char **argv)
 {
         static const struct option table[] = {
                 {"standalone", no_argument, NULL, OPT_STANDALONE},
+                {"user", no_argument, NULL, OPT_USER},
                 {"state-dir", required_argument, NULL, OPT_STATE_DIR},
                 {"socket", required_argument, NULL, OPT_SOCKET},
                 {"backend", required_argument, NULL, OPT_BACKEND},
@@ -135,7 +228,8 @@ static int parse_options(struct options *o, int argc, char **argv)
         };
         int c, r;
 
-        while ((c = getopt_long(argc, argv, "h", table, NULL)) >= 0) {
+        opterr = 0;
+        while ((c = getopt_long(argc, argv, "+:h", table, NULL)) >= 0) {
                 if (c == 'h') {
                         help();
                         return 0;
@@ -144,26 +238,16 @@ static int parse_options(struct options *o, int argc, char **argv)
                         puts("schedgovd " SG_VERSION);
                         return 0;
                 }
-                if (c == '?')
-                        return -EINVAL;
+                if (c == '?' || c == ':')
+                        return option_error(c, argv[optind - 1], table);
                 r = apply_option(o, c, optarg);
                 if (r < 0)
                         return r;
         }
         if (optind < argc)
                 return usage_error("takes options only", argv[optind]);
-        if (o->standalone && !o->manager.state_dir)
-                return usage_error("--standalone wants --state-dir DIR", NULL);
-        o->manager.shared = o->standalone;
-        if (!o->standalone) {
-                o->manager.state_dir = o->manager.state_dir ?: SG_SYSTEM_STATE_DIR;
-                o->manager.socket = o->manager.socket ?: SG_SYSTEM_SOCKET;
-                o->manager.config_root = o->manager.config_root ?: "";
-                o->manager.message_bus = true;
-                if (!o->manager.launcher && geteuid() == 0 && access(SG_LAUNCH_SOCKET, F_OK) == 0)
-                        o->manager.launcher = SG_LAUNCH_SOCKET;
-        }
-        return 1;
+        r = complete_options(o);
+        return r < 0 ? r : 1;
 }
 
 static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *si, void *userdata)
@@ -262,5 +346,8 @@ int main(int argc, char **argv)
                 return 0;
         if (r > 0)
                 r = run(&o, argv);
+        free(o.user_state_dir);
+        free(o.user_socket);
+        free(o.user_config_dir);
         return r < 0 ? SG_EXIT_OWN_FAILURE : 0;
 }

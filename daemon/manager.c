@@ -141,7 +141,7 @@ static int reload(struct sg_manager *m, struct sg_config_errors *errors)
         char *text = NULL;
         int r;
 
-        r = sg_config_load(&fresh, m->config_root, m->node.name, errors, &text);
+        r = sg_config_load(&fresh, &m->config_place, m->node.name, errors, &text);
         if (r < 0) {
                 for (size_t i = 0; i < errors->n; i++)
                         sg_log(LOG_ERR, "%s: %s", errors->items[i].where, errors->items[i].what);
@@ -174,7 +174,7 @@ static int load_settings(struct sg_manager *m, char **ret_why)
         struct sg_config_errors errors = {0};
         int r;
 
-        r = sg_config_load(&m->settings, m->config_root, m->node.name, &errors, &m->config_text);
+        r = sg_config_load(&m->settings, &m->config_place, m->node.name, &errors, &m->config_text);
         if (r < 0 && errors.n > 0 &&
             asprintf(ret_why, "%s: %s", errors.items[0].where, errors.items[0].what) < 0)
                 *ret_why = NULL;
@@ -330,7 +330,7 @@ static int manager_start(struct sg_manager *m, const struct sg_manager_options *
                 r = sg_authorizer_new(&m->authorizer);
         if (r < 0)
                 return fail(ret_why, r, "start");
-        if (sg_users_find_group("schedgov", &m->admin_gid) < 0)
+        if (o->user || sg_users_find_group("schedgov", &m->admin_gid) < 0)
                 m->admin_gid = (gid_t)-1;
         settings_apply(m);
         r = sg_manager_recover(m);
@@ -362,13 +362,7 @@ int sg_manager_new(struct sg_manager **ret, sd_event *event, const struct sg_man
         sg_list_init(&m->jobs);
         sg_list_init(&m->active);
         sg_list_init(&m->dependents);
-        if (o->config_root) {
-                m->config_root = strdup(o->config_root);
-                if (!m->config_root) {
-                        sg_manager_free(m);
-                        return -ENOMEM;
-                }
-        }
+        m->config_place = o->config;
         r = manager_start(m, o, ret_why);
         if (r < 0) {
                 sg_manager_free(m);
@@ -419,7 +413,6 @@ struct sg_manager *sg_manager_free(struct sg_manager *m)
         sd_event_source_disable_unref(m->retry_timer);
         sd_event_source_disable_unref(m->sweep_timer);
         sd_event_unref(m->event);
-        free(m->config_root);
         free(m->config_text);
         sg_launcher_free(m->launcher);
         free(m);

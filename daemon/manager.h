@@ -26,8 +26,10 @@
 #include <systemd/sd-bus.h>
 #include <systemd/sd-event.h>
 
+/* Has to outlive the manager. */
 struct sg_manager_options {
-        const char *state_dir, *socket, *backend, *config_root, *node_name;
+        const char *state_dir, *socket, *backend, *node_name;
+        struct sg_config_place config;
         bool user;            /* below the user's own service manager, for that user */
         bool message_bus;     /* serve the API on the system's (user: the user's) bus, too */
         const char *launcher; /* schedgov-launch's socket; NULL: shims are forked by us */
@@ -42,7 +44,8 @@ struct sg_manager {
         struct sg_store *store;
         struct sg_backend *backend;
         struct sg_settings *settings;
-        char *config_root, *config_text;
+        struct sg_config_place config_place;
+        char *config_text;
         struct sg_queue *queue;
         struct sg_node_snapshot explained; /* what reasons are given from, */
         uint64_t explained_iteration;      /* … within this one of the event loop */

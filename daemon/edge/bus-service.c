@@ -334,7 +334,7 @@ static void on_down(sd_bus *bus, void *userdata)
 }
 
 static const struct sg_bus_connection_ops connection_ops = {
-        .purpose = "API and polkit there",
+        .purpose = "API on it",
         .up = on_up,
         .down = on_down,
 };

@@ -18,7 +18,7 @@
 
 #define FILES_MAX 1000U /* in one kind of drop-in directory */
 
-static const char *const directories[] = {"/etc/schedgov", "/run/schedgov", "/usr/lib/schedgov"};
+#define DIRECTORIES_MAX 3U
 
 struct entry {
         char *name, *path;
@@ -30,7 +30,8 @@ struct entries {
 };
 
 struct loader {
-        const char *root;
+        char *directories[DIRECTORIES_MAX]; /* the one of highest precedence first */
+        size_t n_directories;
         struct sg_settings *settings;
         struct sg_config_errors *errors;
         FILE *merged; /* NULL = not wanted */
@@ -137,12 +138,12 @@ static int scan_directory(struct loader *l, struct entries *e, const char *path,
 static int scan_dropins(struct loader *l, struct entries *e, const char *subdirectory,
                         const char *suffix)
 {
-        for (size_t i = 0; i < SG_ELEMENTSOF(directories); i++) {
+        for (size_t i = 0; i < l->n_directories; i++) {
                 _cleanup_free_ char *path = NULL;
                 char *s;
                 int r;
 
-                if (asprintf(&s, "%s%s/%s", l->root, directories[i], subdirectory) < 0)
+                if (asprintf(&s, "%s/%s", l->directories[i], subdirectory) < 0)
                         return -ENOMEM;
                 path = s;
                 r = scan_directory(l, e, path, suffix);
@@ -157,15 +158,13 @@ static int scan_dropins(struct loader *l, struct entries *e, const char *subdire
 /* Finds the schedgov.conf of the highest precedence; a broken link counts, and is then an error. */
 static int scan_main(struct loader *l, struct entries *e)
 {
-        for (size_t i = 0; i < SG_ELEMENTSOF(directories) && e->n == 0; i++) {
-                _cleanup_free_ char *dir = NULL, *path = NULL;
+        for (size_t i = 0; i < l->n_directories && e->n == 0; i++) {
+                _cleanup_free_ char *path = NULL;
+                const char *dir = l->directories[i];
                 struct stat st;
                 char *s;
                 int r;
 
-                if (asprintf(&s, "%s%s", l->root, directories[i]) < 0)
-                        return -ENOMEM;
-                dir = s;
                 if (asprintf(&s, "%s/schedgov.conf", dir) < 0)
                         return -ENOMEM;
                 path = s;
@@ -341,16 +340,11 @@ static int load_policies(struct loader *l)
 /* Who can rename in these can replace every file below. */
 static int check_directories(struct loader *l)
 {
-        for (size_t i = 0; i < SG_ELEMENTSOF(directories); i++) {
-                _cleanup_free_ char *path = NULL;
-                const char *what;
+        for (size_t i = 0; i < l->n_directories; i++) {
+                const char *path = l->directories[i], *what;
                 struct stat st;
-                char *s;
                 int r;
 
-                if (asprintf(&s, "%s%s", l->root, directories[i]) < 0)
-                        return -ENOMEM;
-                path = s;
                 what = stat(path, &st) == 0 ? check_owner(&st) : NULL;
                 r = what ? sg_config_error(l->errors, path, 0, "%s", what) : 0;
                 if (r < 0)
@@ -385,12 +379,48 @@ static int load_nothing(struct loader *l)
         return 0;
 }
 
-int sg_config_load(struct sg_settings **ret, const char *root, const char *hostname,
-                   struct sg_config_errors *errors, char **ret_merged)
+static int add_directory(struct loader *l, const char *root, const char *path)
+{
+        if (asprintf(&l->directories[l->n_directories], "%s%s", root, path) < 0)
+                return -ENOMEM;
+        l->n_directories++;
+        return 0;
+}
+
+/* What the host's administrator says is for the host's governor. */
+static int find_directories(struct loader *l, const struct sg_config_place *place)
+{
+        int r;
+
+        if (place->home)
+                r = add_directory(l, place->root, place->home);
+        else
+                r = add_directory(l, place->root, "/etc/schedgov");
+        if (r >= 0 && !place->home)
+                r = add_directory(l, place->root, "/run/schedgov");
+        return r < 0 ? r : add_directory(l, place->root, "/usr/lib/schedgov");
+}
+
+static int load(struct loader *l, const struct sg_config_place *place)
+{
+        int r;
+
+        if (!place->root)
+                return load_nothing(l);
+        r = find_directories(l, place);
+        if (r >= 0)
+                r = load_all(l);
+        for (size_t i = 0; i < l->n_directories; i++)
+                free(l->directories[i]);
+        return r;
+}
+
+int sg_config_load(struct sg_settings **ret, const struct sg_config_place *place,
+                   const char *hostname, struct sg_config_errors *errors, char **ret_merged)
 {
         _cleanup_(sg_settings_freep) struct sg_settings *s = NULL;
         _cleanup_free_ char *merged = NULL;
-        struct loader l = {.root = root, .errors = errors};
+        struct loader l = {.errors = errors};
         size_t size;
         int r;
 
@@ -403,7 +433,7 @@ int sg_config_load(struct sg_settings **ret, const char *root, const char *hostn
                 if (!l.merged)
                         return -ENOMEM;
         }
-        r = root ? load_all(&l) : load_nothing(&l);
+        r = load(&l, place);
         if (l.merged && fclose(l.merged) != 0 && r >= 0)
                 r = -ENOMEM;
         if (r < 0)

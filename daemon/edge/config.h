@@ -20,12 +20,17 @@ struct sg_config_errors {
 };
 void sg_config_errors_deinit(struct sg_config_errors *e);
 
+/* Where from: "" on a real host. */
+struct sg_config_place {
+        const char *root; /* prefix of the three directories; NULL: read nothing, all built in */
+        const char *home; /* of a user's own governor, instead of the first two of them */
+};
+
 /*
- * root: prefix of the three directories ("" on a real host; NULL = read nothing, all built in). All
- * errors of all files are collected, at most 100; with any, the result is -EINVAL and *ret is
+ * All errors of all files are collected, at most 100; with any, the result is -EINVAL and *ret is
  * untouched. errors: zero-initialised. Files are short and local: the call is synchronous.
  * *ret_merged (may be NULL) gets the merged text with the origin of each line as a "# file:line"
  * comment, for `schedctl config cat`.
  */
-int sg_config_load(struct sg_settings **ret, const char *root, const char *hostname,
-                   struct sg_config_errors *errors, char **ret_merged);
+int sg_config_load(struct sg_settings **ret, const struct sg_config_place *place,
+                   const char *hostname, struct sg_config_errors *errors, char **ret_merged);

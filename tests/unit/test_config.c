@@ -20,6 +20,7 @@
 
 struct fixture {
         char root[32];
+        const char *home; /* of a user's own governor */
         struct sg_settings *s;
         struct sg_config_errors errors;
         char *merged;
@@ -85,7 +86,8 @@ static void put(const struct fixture *f, const char *name, const char *text)
 static void load(struct fixture *f)
 {
         unload(f);
-        f->result = sg_config_load(&f->s, f->root, "host", &f->errors, &f->merged);
+        f->result = sg_config_load(&f->s, &(struct sg_config_place){f->root, f->home}, "host",
+                                   &f->errors, &f->merged);
         assert_true(f->result == 0 || f->result == -EINVAL);
         assert_int_equal(f->result == 0, f->errors.n == 0);
         assert_int_equal(f->result == 0, f->s != NULL);
@@ -135,7 +137,9 @@ static void test_nothing_there(void **state)
         expect_merged(f, "[Queue]\n#JobsPerCpu=4\n");
 
         unload(f);
-        assert_int_equal(sg_config_load(&f->s, NULL, "host", &f->errors, &f->merged), 0);
+        assert_int_equal(sg_config_load(&f->s, &(struct sg_config_place){NULL, NULL}, "host",
+                                        &f->errors, &f->merged),
+                         0);
         expect_merged(f, "#MemoryReserve=10%\n");
 }
 
@@ -154,6 +158,27 @@ static void test_main_file_precedence(void **state)
         put(f, ETC CONF, "[Queue]\nJobsPerCpu=3\n");
         load_good(f);
         assert_int_equal(f->s->jobs_per_cpu, 3);
+}
+
+/* A user's own governor: what the host's administrator says is not for it. */
+static void test_home(void **state)
+{
+        struct fixture *f = *state;
+
+        f->home = "/home/u/.config/schedgov";
+        put(f, LIB CONF, "[Queue]\nJobsPerCpu=1\nMaxJobs=7\n");
+        put(f, ETC CONF, "[Queue]\nJobsPerCpu=2\n");
+        put(f, RUN CONF, "[Queue]\nJobsPerCpu=3\n");
+        load_good(f);
+        assert_int_equal(f->s->jobs_per_cpu, 1);
+        put(f, "home/u/.config/schedgov/schedgov.conf.d/10-mine.conf", "[Queue]\nJobsPerCpu=4\n");
+        load_good(f);
+        assert_int_equal(f->s->jobs_per_cpu, 4);
+        assert_int_equal(f->s->max_jobs, 7);
+        put(f, "home/u/.config/schedgov/schedgov.conf", "[Logs]\nKeep=1\n");
+        load_good(f);
+        assert_int_equal(f->s->jobs_per_cpu, 4);
+        assert_true(f->s->max_jobs == SG_UNLIMITED);
 }
 
 static void test_dropins_by_name(void **state)
@@ -483,6 +508,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 T(test_nothing_there),
                 T(test_main_file_precedence),
+                T(test_home),
                 T(test_dropins_by_name),
                 T(test_masks),
                 T(test_empty_assignment_resets),

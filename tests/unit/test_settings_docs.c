@@ -143,7 +143,7 @@ static void load_conf(bool uncommented)
                 snprintf(path, sizeof(path), "policy.d/%s.policy", policies[i]);
                 install(root, path, uncommented);
         }
-        r = sg_config_load(&s, root, "host", &errors, NULL);
+        r = sg_config_load(&s, &(struct sg_config_place){.root = root}, "host", &errors, NULL);
         for (size_t i = 0; i < errors.n; i++)
                 print_error("%s: %s\n", errors.items[i].where, errors.items[i].what);
         assert_int_equal(r, 0);
