@@ -171,6 +171,13 @@ static bool died_of_memory(const struct sg_exit *e)
                (e->oom_kills != SG_UNLIMITED && e->oom_kills > 0 && e->exit_code == 128 + SIGKILL);
 }
 
+/* Its scope is stopped after us, so an end that we find at the next boot was most likely brought
+ * about by the shutdown. */
+static bool host_went_down(const struct sg_live *l)
+{
+        return strcmp(l->job.boot_id, l->manager->node.boot_id) != 0;
+}
+
 static void say_how_it_ended(struct sg_live *l, const struct sg_exit *e)
 {
         char limit[SG_FORMAT_MAX];
@@ -187,10 +194,13 @@ static void say_how_it_ended(struct sg_live *l, const struct sg_exit *e)
                                         sg_format_bytes(limit, l->job.limits.memory_max));
         } else if (e->signal > 0) {
                 l->job.state = SG_JOB_KILLED;
-                (void)sg_job_set_reason(&l->job, "killed by SIG%s",
-                                        sg_signal_name(e->signal) ?: "?");
+                (void)sg_job_set_reason(&l->job, "killed by SIG%s%s",
+                                        sg_signal_name(e->signal) ?: "?",
+                                        host_went_down(l) ? " when the host went down" : "");
         } else {
                 l->job.state = SG_JOB_EXITED;
+                if (host_went_down(l))
+                        (void)sg_job_set_reason(&l->job, "it ended as the host went down");
         }
 }
 
@@ -344,8 +354,9 @@ static void group_checked(struct sg_live *l)
                 take_record(l, l->record);
         } else {
                 l->job.state = l->job.intent == SG_INTENT_CANCEL ? SG_JOB_KILLED : SG_JOB_LOST;
-                (void)sg_job_set_reason(&l->job,
-                                        "its keeper was killed; how it ended is not known");
+                (void)sg_job_set_reason(&l->job, "%s; how it ended is not known",
+                                        host_went_down(l) ? "the host was restarted"
+                                                          : "its keeper was killed");
         }
         conclude(l);
 }
@@ -458,7 +469,7 @@ static bool record_counts(const struct sg_live *l, const struct sg_attempt_info 
 {
         if (!info->have_exit || (l->job.foreground && info->shim > 0))
                 return false;
-        return !info->exit_unnamed || strcmp(l->job.boot_id, l->manager->node.boot_id) == 0;
+        return !info->exit_unnamed || !host_went_down(l);
 }
 
 static void on_inspected(int result, const struct sg_attempt_info *info, void *userdata)

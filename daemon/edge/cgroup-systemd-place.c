@@ -301,6 +301,10 @@ static int append_scope(sd_bus_message *m, const struct sg_unit *u)
                                   u->description ?: u->name, "Slice", "s", slice, "PIDs", "au", 1,
                                   (uint32_t)u->shim, "Delegate", "b", 1, "CollectMode", "s",
                                   "inactive-or-failed", "IPAccounting", "b", 1);
+        /* When the host goes down we are stopped before our jobs are, and so don't take the end
+         * that it brings them for their own. */
+        if (r >= 0 && u->systemd->own_unit)
+                r = sd_bus_message_append(m, "(sv)", "Before", "as", 1, u->systemd->own_unit);
         if (r >= 0 && u->stop_usec != SG_UNLIMITED)
                 r = sd_bus_message_append(m, "(sv)", "TimeoutStopUSec", "t", u->stop_usec);
         if (r >= 0)

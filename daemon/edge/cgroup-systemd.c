@@ -19,6 +19,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <syslog.h>
+#include <systemd/sd-login.h>
 
 /* Holders and the watch on systemd's jobs outlive the last job by this: the next is often near. */
 #define IDLE_USEC (5ULL * 1000000)
@@ -257,6 +258,10 @@ static int systemd_start(struct sg_backend *b, const struct sg_backend_options *
         sg_list_init(&sd->placing);
         if (o->shared)
                 (void)snprintf(sd->suffix, sizeof(sd->suffix), ".%s", o->instance);
+        if (o->user)
+                (void)sd_pid_get_user_unit(0, &sd->own_unit);
+        else
+                (void)sd_pid_get_unit(0, &sd->own_unit);
         find_cpus(sd);
         b->list_hier = b->freeze_hier = SG_HIER_UNIFIED;
         b->default_hiers = sg_bit(SG_HIER_UNIFIED);
@@ -288,6 +293,7 @@ static void systemd_stop(struct sg_backend *b)
                 sd_event_source_disable_unref(sd->next_timer);
                 sd_event_source_disable_unref(sd->idle_timer);
                 sd_event_unref(sd->event);
+                free(sd->own_unit);
                 free(sd);
                 b->systemd = NULL;
         }

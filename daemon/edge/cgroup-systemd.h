@@ -18,6 +18,7 @@ struct sg_systemd {
         struct sg_bus_connection *connection;
         bool user;
         char suffix[40];         /* ".INSTANCE", or empty */
+        char *own_unit;          /* the service that we are, or NULL */
         struct sg_cpuset cpus;   /* all that there are */
         struct sg_list placing;  /* units, in the order they were asked for */
         unsigned n_in_flight;    /* of them, those that systemd is busy with */
