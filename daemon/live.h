@@ -124,7 +124,7 @@ int sg_live_place(struct sg_live *l, pid_t shim);
 int sg_live_send_place(struct sg_live *l);
 void sg_live_shim_known(struct sg_live *l); /* … its pid, that is */
 
-/* ending.c: how it ended, and what follows */
+/* fate.c, ending.c: how it ended, and what follows */
 
 /* Its fate is known, or to be found out: reads the attempt's directory and acts. Also used at
  * recovery. */

@@ -7,17 +7,12 @@
 
 #include "edge/cgroup-systemd.h"
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "edge/cgroup-fs.h"
 #include "edge/cgroup-group.h"
 #include "edge/cgroup-layout.h"
-#include "edge/cgroup-v2.h"
 #include "edge/log.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <syslog.h>
 #include <systemd/sd-login.h>
 
@@ -25,7 +20,6 @@
 #define IDLE_USEC (5ULL * 1000000)
 /* Slices of classes, and their scopes. */
 #define DEPTH_MAX 4
-#define BASE_SLICE "schedgov.slice"
 
 /* Coming and going of the connection */
 
@@ -81,141 +75,6 @@ static void idle_later(struct sg_systemd *sd)
                                          IDLE_USEC / 10, on_idle, sd);
 }
 
-/* Where the manager is */
-
-/* The manager listens there itself: who it is, is the kernel's word. */
-static int manager_pid(bool user, pid_t *ret)
-{
-        const char *runtime = getenv("XDG_RUNTIME_DIR");
-        struct sockaddr_un sa = {.sun_family = AF_UNIX};
-        _cleanup_close_ int fd = -1;
-        socklen_t size = sizeof(struct ucred);
-        struct ucred cred;
-
-        if (!user) {
-                *ret = 1;
-                return 0;
-        }
-        if (!runtime || (size_t)snprintf(sa.sun_path, sizeof(sa.sun_path), "%s/systemd/private",
-                                         runtime) >= sizeof(sa.sun_path))
-                return -ENXIO;
-        fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        if (fd < 0 || connect(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0 ||
-            getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &size) < 0)
-                return -errno;
-        *ret = cred.pid;
-        return 0;
-}
-
-/* The group above all slices: the manager's own less "init.scope". */
-static int find_root(struct sg_hierarchy *x, bool user)
-{
-        char group[PATH_MAX], *leaf;
-        pid_t pid = 0;
-        int r;
-
-        r = manager_pid(user, &pid);
-        if (r >= 0)
-                r = sg_group_of_process(pid, group);
-        if (r < 0)
-                return r;
-        leaf = strrchr(group, '/');
-        if (!leaf || strcmp(leaf, "/init.scope") != 0)
-                return -ENXIO;
-        *leaf = 0;
-        free(x->base);
-        return asprintf(&x->base, "%s%s/" BASE_SLICE, x->mount, group) < 0
-                       ? (x->base = NULL, -ENOMEM)
-                       : 0;
-}
-
-static int look_around(struct sg_backend *b, bool user, char **why)
-{
-        struct sg_hierarchy *x = &b->hier[SG_HIER_UNIFIED];
-        int r;
-
-        if (access("/run/systemd/system", F_OK) < 0) {
-                sg_why(why, "systemd is not running here");
-                return -ENXIO;
-        }
-        r = sg_layout_discover(b->hier, b->instance);
-        if (r < 0)
-                return r;
-        if (!x->mount || !sg_group_has(x->mount, "cgroup.controllers") ||
-            sg_fs_usable(b, SG_HIER_CPU)) {
-                sg_why(why, "systemd governs control groups of version 1 here; start the kernel "
-                            "with systemd.unified_cgroup_hierarchy=1");
-                return -ENXIO;
-        }
-        if (!user && geteuid() != 0) {
-                sg_why(why, "only root can ask the system's manager for units; use --user");
-                return -EPERM;
-        }
-        r = find_root(x, user);
-        if (r < 0)
-                sg_why(why,
-                       user ? "cannot reach your systemd (%s): is XDG_RUNTIME_DIR set, as in "
-                              "a login session?"
-                            : "systemd is not where it should be: %s",
-                       strerror(-r));
-        return r;
-}
-
-/* Controllers that scopes of this manager can have. */
-static void find_unenforced(struct sg_backend *b, bool user)
-{
-        static const enum sg_controller needs[_SG_LIMIT_MAX] = {
-                [SG_LIMIT_CPU_WEIGHT] = SG_CONTROLLER_CPU,
-                [SG_LIMIT_CPU_QUOTA] = SG_CONTROLLER_CPU,
-                [SG_LIMIT_CPUSET] = SG_CONTROLLER_CPUSET,
-                [SG_LIMIT_MEMORY_HIGH] = SG_CONTROLLER_MEMORY,
-                [SG_LIMIT_MEMORY_MAX] = SG_CONTROLLER_MEMORY,
-                [SG_LIMIT_TASKS] = SG_CONTROLLER_PIDS,
-                [SG_LIMIT_IO_WEIGHT] = SG_CONTROLLER_IO,
-        };
-        char root[PATH_MAX];
-
-        (void)snprintf(root, sizeof(root), "%s", b->hier[SG_HIER_UNIFIED].base);
-        *strrchr(root, '/') = 0;
-        b->v2_controllers = sg_v2_available(root);
-        b->io_weight_file = sg_fs_find_io_weight(b, b->v2_controllers & sg_bit(SG_CONTROLLER_IO));
-        for (enum sg_limit_kind k = 0; k < SG_LIMIT_DEVICES; k++)
-                if (!(b->v2_controllers & sg_bit(needs[k])))
-                        b->unenforced |= sg_bit(k);
-        if (!b->io_weight_file)
-                b->unenforced |= sg_bit(SG_LIMIT_IO_WEIGHT);
-        if (user)
-                b->unenforced |= sg_bit(SG_LIMIT_DEVICES);
-}
-
-static int describe(struct sg_backend *b, bool user)
-{
-        char text[256] = "";
-
-        for (unsigned c = 0; c < _SG_CONTROLLER_MAX; c++)
-                if (b->v2_controllers & sg_bit(c))
-                        (void)snprintf(text + strlen(text), sizeof(text) - strlen(text), " %s",
-                                       sg_controller_names[c]);
-        if (asprintf(&b->describe, "systemd (%s manager; v2%s)", user ? "the user's" : "the system",
-                     text) < 0) {
-                b->describe = NULL;
-                return -ENOMEM;
-        }
-        return 0;
-}
-
-/* All CPUs, as an explicit value for scopes that have no set of their own. */
-static void find_cpus(struct sg_systemd *sd)
-{
-        char text[4096];
-
-        if (sg_read_line_file(AT_FDCWD, "/sys/devices/system/cpu/possible", text, sizeof(text)) <
-                    0 ||
-            sg_parse_cpuset(text, &sd->cpus) < 0)
-                for (unsigned cpu = 0; cpu < SG_CPUS_MAX; cpu++)
-                        sg_cpuset_add(&sd->cpus, cpu);
-}
-
 /* Starting and stopping */
 
 /* Classes whose holders an earlier run has left. */
@@ -245,7 +104,7 @@ static int systemd_start(struct sg_backend *b, const struct sg_backend_options *
         struct sg_systemd *sd;
         int r;
 
-        r = look_around(b, o->user, ret_why);
+        r = sg_systemd_look_around(b, o->user, ret_why);
         if (r < 0)
                 return r;
         sd = calloc(1, sizeof(*sd));
@@ -262,11 +121,11 @@ static int systemd_start(struct sg_backend *b, const struct sg_backend_options *
                 (void)sd_pid_get_user_unit(0, &sd->own_unit);
         else
                 (void)sd_pid_get_unit(0, &sd->own_unit);
-        find_cpus(sd);
+        sg_systemd_find_cpus(sd);
         b->list_hier = b->freeze_hier = SG_HIER_UNIFIED;
         b->default_hiers = sg_bit(SG_HIER_UNIFIED);
-        find_unenforced(b, o->user);
-        r = describe(b, o->user);
+        sg_systemd_find_unenforced(b, o->user);
+        r = sg_systemd_describe(b, o->user);
         if (r >= 0)
                 r = sg_group_foreach_child(b->hier[SG_HIER_UNIFIED].base, note_held, sd);
         if (r >= 0)

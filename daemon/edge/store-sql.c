@@ -111,8 +111,8 @@ static const char *const texts[_SG_SQL_MAX] = {
         [SG_SQL_ATTEMPTS_DELETE] = "DELETE FROM attempts WHERE origin = ?1 AND n = ?2",
         [SG_SQL_EVENT_INSERT] =
                 /* A name takes the number after the largest before it: so it comes last. */
-                "INSERT INTO events (origin, n, attempt, uid, state, reason, time_usec)"
-                " VALUES (?1, ?2, ?3, ?4, ?9, ?18, :time)",
+        "INSERT INTO events (origin, n, attempt, uid, state, reason, time_usec)"
+        " VALUES (?1, ?2, ?3, ?4, ?9, ?18, :time)",
         [SG_SQL_EVENTS_LATEST] = "SELECT * FROM (" EVENT " WHERE seq > ?1 AND " EVENT_FILTER
                                  " ORDER BY seq DESC LIMIT ?4) ORDER BY seq",
         [SG_SQL_EVENTS_AFTER] = EVENT " WHERE seq > ?1 AND " EVENT_FILTER " ORDER BY seq LIMIT ?4",
