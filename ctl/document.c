@@ -153,7 +153,7 @@ static void time_lines(const json_t *job)
                 line("Ended", "%s", sg_format_local(at, ended));
 }
 
-enum unit { UNIT_NUMBER, UNIT_CPUS, UNIT_BYTES, UNIT_SECONDS, UNIT_USEC };
+enum unit { UNIT_NUMBER, UNIT_CPUS, UNIT_BYTES, UNIT_RATE, UNIT_SECONDS, UNIT_USEC };
 
 static char *with_unit(char buf[SG_FORMAT_MAX], const json_t *v, enum unit unit)
 {
@@ -164,6 +164,10 @@ static char *with_unit(char buf[SG_FORMAT_MAX], const json_t *v, enum unit unit)
                 return sg_format_percent(buf, (uint64_t)(n * 10000 + 0.5));
         case UNIT_BYTES:
                 return sg_format_bytes(buf, (uint64_t)json_integer_value(v));
+        case UNIT_RATE:
+                (void)sg_format_bytes(buf, (uint64_t)json_integer_value(v));
+                (void)strncat(buf, "/s", SG_FORMAT_MAX - strlen(buf) - 1);
+                return buf;
         case UNIT_SECONDS:
                 return sg_format_usec(buf, (uint64_t)(n * 1e6 + 0.5));
         case UNIT_USEC:
@@ -234,8 +238,11 @@ void sg_document_print_job(const json_t *job)
                 {"cpus", "CPUs", UNIT_NUMBER},
                 {"memory_high", "memory high", UNIT_BYTES},
                 {"memory_max", "memory", UNIT_BYTES},
+                {"memory_swap_max", "swap", UNIT_BYTES},
                 {"tasks_max", "tasks", UNIT_NUMBER},
                 {"io_weight", "IO weight", UNIT_NUMBER},
+                {"io_read_max", "reading", UNIT_RATE},
+                {"io_write_max", "writing", UNIT_RATE},
                 {"time_limit_sec", "time", UNIT_SECONDS},
         };
         static const struct figure usage[] = {

@@ -20,6 +20,7 @@ struct option_key {
 };
 
 #define AT(member) offsetof(struct sg_submission, member)
+#define IO_MIN (64 << 10) /* as IOReadBandwidthMax= wants it */
 #define CHARS(member) AT(member), sizeof(((struct sg_submission *)NULL)->member)
 
 static const struct option_key keys[] = {
@@ -33,8 +34,14 @@ static const struct option_key keys[] = {
         {"mem", 't', AT(job.limits.memory_max), 0, 1 << 20, SG_UNLIMITED, SG_ASK_MEMORY_MAX, true},
         {"mem_high", 't', AT(job.limits.memory_high), 0, 1 << 20, SG_UNLIMITED, SG_ASK_MEMORY_HIGH,
          true},
+        {"mem_swap", 't', AT(job.limits.memory_swap_max), 0, 0, SG_UNLIMITED, SG_ASK_SWAP_MAX,
+         true},
         {"tasks", 't', AT(job.limits.tasks_max), 0, 1, SG_UNLIMITED, SG_ASK_TASKS, true},
         {"io_weight", 't', AT(job.limits.io_weight), 0, 1, 10000, SG_ASK_IO_WEIGHT, true},
+        {"io_read_max", 't', AT(job.limits.io_read_max), 0, IO_MIN, SG_UNLIMITED, SG_ASK_IO_READ,
+         true},
+        {"io_write_max", 't', AT(job.limits.io_write_max), 0, IO_MIN, SG_UNLIMITED, SG_ASK_IO_WRITE,
+         true},
         {"time_limit", 't', AT(job.limits.time_limit_usec), 0, 1, SG_UNLIMITED, SG_ASK_TIME_LIMIT,
          true},
         {"priority", 'i', AT(job.priority), 0, -SG_PRIORITY_MAX, SG_PRIORITY_MAX, 0, true},
@@ -240,8 +247,12 @@ static const struct limit_key limits[] = {
         {"cpus", SG_ASK_CPUS, offsetof(struct sg_limits, cpus), format_count},
         {"mem-high", SG_ASK_MEMORY_HIGH, offsetof(struct sg_limits, memory_high), sg_format_bytes},
         {"mem", SG_ASK_MEMORY_MAX, offsetof(struct sg_limits, memory_max), sg_format_bytes},
+        {"mem-swap", SG_ASK_SWAP_MAX, offsetof(struct sg_limits, memory_swap_max), sg_format_bytes},
         {"tasks", SG_ASK_TASKS, offsetof(struct sg_limits, tasks_max), format_count},
         {"io-weight", SG_ASK_IO_WEIGHT, offsetof(struct sg_limits, io_weight), format_count},
+        {"io-read-max", SG_ASK_IO_READ, offsetof(struct sg_limits, io_read_max), sg_format_bytes},
+        {"io-write-max", SG_ASK_IO_WRITE, offsetof(struct sg_limits, io_write_max),
+         sg_format_bytes},
         {"time-limit", SG_ASK_TIME_LIMIT, offsetof(struct sg_limits, time_limit_usec),
          sg_format_usec},
 };

@@ -71,6 +71,9 @@ enum sg_ask {
         SG_ASK_TASKS = 1 << 5,
         SG_ASK_IO_WEIGHT = 1 << 6,
         SG_ASK_TIME_LIMIT = 1 << 7,
+        SG_ASK_SWAP_MAX = 1 << 8,
+        SG_ASK_IO_READ = 1 << 9,
+        SG_ASK_IO_WRITE = 1 << 10,
 };
 
 struct sg_submission *sg_submission_free(struct sg_submission *s);

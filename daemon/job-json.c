@@ -48,8 +48,11 @@ static json_t *limits(const struct sg_limits *l)
                             l->cpus == 0 ? json_null() : json_integer((json_int_t)l->cpus));
         json_object_set_new(o, "memory_high", number_or_null(l->memory_high));
         json_object_set_new(o, "memory_max", number_or_null(l->memory_max));
+        json_object_set_new(o, "memory_swap_max", number_or_null(l->memory_swap_max));
         json_object_set_new(o, "tasks_max", number_or_null(l->tasks_max));
         json_object_set_new(o, "io_weight", number_or_null(l->io_weight));
+        json_object_set_new(o, "io_read_max", number_or_null(l->io_read_max));
+        json_object_set_new(o, "io_write_max", number_or_null(l->io_write_max));
         json_object_set_new(o, "time_limit_sec",
                             l->time_limit_usec == SG_UNLIMITED
                                     ? json_null()

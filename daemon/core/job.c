@@ -68,6 +68,9 @@ const struct sg_job_field sg_job_fields[] = {
         FIELD(46, "unit", STR, unit),
         FIELD(47, "cgroup", STR, group),
         FIELD(48, "invocation", CHARS, invocation),
+        FIELD(49, "memory_swap_max", U64, limits.memory_swap_max),
+        FIELD(50, "io_read_max", U64, limits.io_read_max),
+        FIELD(51, "io_write_max", U64, limits.io_write_max),
 };
 
 const size_t sg_job_n_fields = SG_ELEMENTSOF(sg_job_fields);
@@ -89,6 +92,9 @@ void sg_limits_default(struct sg_limits *l)
                 .memory_max = SG_UNLIMITED,
                 .tasks_max = SG_UNLIMITED,
                 .io_weight = 100,
+                .memory_swap_max = SG_UNLIMITED,
+                .io_read_max = SG_UNLIMITED,
+                .io_write_max = SG_UNLIMITED,
                 .time_limit_usec = SG_UNLIMITED,
         };
 }

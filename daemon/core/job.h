@@ -50,6 +50,8 @@ struct sg_limits {
         uint64_t memory_high, memory_max;
         uint64_t tasks_max;
         uint64_t io_weight; /* 1 … 10000, 100 unless said */
+        uint64_t memory_swap_max;
+        uint64_t io_read_max, io_write_max; /* bytes per second, of each disk */
         uint64_t time_limit_usec;
 };
 

@@ -15,7 +15,8 @@
 #define CGROUP_PATTERN_MAX 1024U
 #define SEC 1000000ULL
 #define DAY (86400 * SEC)
-#define MIB (1024ULL * 1024)
+#define KIB 1024ULL
+#define MIB (1024 * KIB)
 #define CPU_QUOTA_MIN_PM                                                                           \
         100U /* a hundredth of a CPU: 1 ms in 100 ms, the least that cfs accepts                   \
               */
@@ -342,9 +343,14 @@ static int parse_cpus_max(const struct sg_settings_key *k, const char *value, vo
         return r;
 }
 
+/* Less than that, and a process that has asked for a megabyte can't be killed for half a minute. */
+#define IO_MIN (64 * KIB)
+
 #define WANTS_WEIGHT "a whole number from 1 to 10000"
 #define WANTS_COUNT "a whole number from 1, or \"infinity\""
 #define WANTS_BYTES "a size of at least 1M such as 512M or 4G, or \"infinity\""
+#define WANTS_SWAP "a size such as 0 or 4G, or \"infinity\""
+#define WANTS_RATE "a size per second, at least 64K, such as 10M, or \"infinity\""
 #define WANTS_QUOTA "a percentage of one CPU, at least 1%, such as 50% or 200%, or \"infinity\""
 #define WANTS_TIME "a time span of at least 1s such as 90min or 2h, or \"infinity\""
 #define WANTS_NAMES "patterns between blanks, at most 1000 of them"
@@ -385,16 +391,22 @@ const struct sg_settings_key sg_settings_keys[] = {
         {"Limits", "CPUs", "policy", "", "a number of CPUs such as 4, or a range such as 2-8, up to 1024", false, parse_cpus, CLASS(limits), 1, SG_CPUS_MAX},
         {"Limits", "MemoryHigh", "policy", "infinity", WANTS_BYTES, false, parse_bytes, CLASS(limits.memory_high), MIB, INF},
         {"Limits", "MemoryMax", "policy", "infinity", WANTS_BYTES, false, parse_bytes, CLASS(limits.memory_max), MIB, INF},
+        {"Limits", "MemorySwapMax", "policy", "infinity", WANTS_SWAP, false, parse_bytes, CLASS(limits.memory_swap_max), 0, INF},
         {"Limits", "TasksMax", "policy", "infinity", WANTS_COUNT, false, parse_count, CLASS(limits.tasks_max), 1, INF},
         {"Limits", "IOWeight", "policy", "100", WANTS_WEIGHT, false, parse_count, CLASS(limits.io_weight), 1, WEIGHT_MAX},
+        {"Limits", "IOReadBandwidthMax", "policy", "infinity", WANTS_RATE, false, parse_bytes, CLASS(limits.io_read_max), IO_MIN, INF},
+        {"Limits", "IOWriteBandwidthMax", "policy", "infinity", WANTS_RATE, false, parse_bytes, CLASS(limits.io_write_max), IO_MIN, INF},
         {"Limits", "TimeLimit", "policy", "infinity", WANTS_TIME, false, parse_usec, CLASS(limits.time_limit_usec), SEC, INF},
         {"Limits", "MaxCPUWeight", "policy", "infinity", WANTS_COUNT, false, parse_count, CLASS(limits_max.cpu_weight), 1, INF},
         {"Limits", "MaxCPUQuota", "policy", "infinity", WANTS_QUOTA, false, parse_percent, CLASS(limits_max.cpu_quota_pm), CPU_QUOTA_MIN_PM, INF},
         {"Limits", "MaxCPUs", "policy", "infinity", WANTS_COUNT, false, parse_cpus_max, CLASS(limits_max), 1, INF},
         {"Limits", "MaxMemoryHigh", "policy", "infinity", WANTS_BYTES, false, parse_bytes, CLASS(limits_max.memory_high), MIB, INF},
         {"Limits", "MaxMemoryMax", "policy", "infinity", WANTS_BYTES, false, parse_bytes, CLASS(limits_max.memory_max), MIB, INF},
+        {"Limits", "MaxMemorySwapMax", "policy", "infinity", WANTS_SWAP, false, parse_bytes, CLASS(limits_max.memory_swap_max), 0, INF},
         {"Limits", "MaxTasksMax", "policy", "infinity", WANTS_COUNT, false, parse_count, CLASS(limits_max.tasks_max), 1, INF},
         {"Limits", "MaxIOWeight", "policy", "infinity", WANTS_COUNT, false, parse_count, CLASS(limits_max.io_weight), 1, INF},
+        {"Limits", "MaxIOReadBandwidthMax", "policy", "infinity", WANTS_RATE, false, parse_bytes, CLASS(limits_max.io_read_max), IO_MIN, INF},
+        {"Limits", "MaxIOWriteBandwidthMax", "policy", "infinity", WANTS_RATE, false, parse_bytes, CLASS(limits_max.io_write_max), IO_MIN, INF},
         {"Limits", "MaxTimeLimit", "policy", "infinity", WANTS_TIME, false, parse_usec, CLASS(limits_max.time_limit_usec), SEC, INF},
         {"Limits", "DevicePolicy", "policy", "auto", "\"auto\" or \"closed\"", false, parse_device_policy, CLASS(device_closed), 0, 0},
         {"Limits", "DeviceAllow", "policy", "", "the path of a node below /dev and any of \"rwm\", such as \"/dev/nvidia0 rw\", at most 1000 of them", true, parse_device, 0, 0, 0},

@@ -218,8 +218,11 @@ static int class_fit_limits(struct sg_class *c, char **ret_why)
                 {&l->cpus_max, m->cpus_max, 0, "CPUs"},
                 {&l->memory_high, m->memory_high, SG_UNLIMITED, "MemoryHigh"},
                 {&l->memory_max, m->memory_max, SG_UNLIMITED, "MemoryMax"},
+                {&l->memory_swap_max, m->memory_swap_max, SG_UNLIMITED, "MemorySwapMax"},
                 {&l->tasks_max, m->tasks_max, SG_UNLIMITED, "TasksMax"},
                 {&l->io_weight, m->io_weight, 100, "IOWeight"},
+                {&l->io_read_max, m->io_read_max, SG_UNLIMITED, "IOReadBandwidthMax"},
+                {&l->io_write_max, m->io_write_max, SG_UNLIMITED, "IOWriteBandwidthMax"},
                 {&l->time_limit_usec, m->time_limit_usec, SG_UNLIMITED, "TimeLimit"},
         };
 

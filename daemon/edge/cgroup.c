@@ -164,15 +164,7 @@ static struct sg_scope *scope_alloc(struct sg_backend *b)
                 return NULL;
         s->backend = b;
         s->ops = b->ops;
-        /* What the kernel gives a new group. */
-        s->limits = (struct sg_limits){
-                .cpu_weight = 100,
-                .cpu_quota_pm = SG_UNLIMITED,
-                .memory_high = SG_UNLIMITED,
-                .memory_max = SG_UNLIMITED,
-                .tasks_max = SG_UNLIMITED,
-                .io_weight = 100,
-        };
+        sg_limits_default(&s->limits); /* what the kernel gives a new group */
         return s;
 }
 

@@ -62,6 +62,9 @@ const char *const sg_sql_migrations[] = {
         "ALTER TABLE jobs ADD COLUMN unit TEXT;"
         "ALTER TABLE jobs ADD COLUMN cgroup TEXT;"
         "ALTER TABLE jobs ADD COLUMN invocation TEXT NOT NULL DEFAULT '';",
+        "ALTER TABLE jobs ADD COLUMN memory_swap_max INTEGER NOT NULL DEFAULT -1;"
+        "ALTER TABLE jobs ADD COLUMN io_read_max INTEGER NOT NULL DEFAULT -1;"
+        "ALTER TABLE jobs ADD COLUMN io_write_max INTEGER NOT NULL DEFAULT -1;",
 };
 
 const unsigned sg_sql_n_migrations = SG_ELEMENTSOF(sg_sql_migrations);

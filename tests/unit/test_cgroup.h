@@ -108,6 +108,9 @@ static inline struct sg_limits limits(void)
                                   .memory_max = SG_UNLIMITED,
                                   .tasks_max = SG_UNLIMITED,
                                   .io_weight = 100,
+                                  .memory_swap_max = SG_UNLIMITED,
+                                  .io_read_max = SG_UNLIMITED,
+                                  .io_write_max = SG_UNLIMITED,
                                   .time_limit_usec = SG_UNLIMITED};
 }
 

@@ -122,7 +122,8 @@ static void every_job_option_has_its_value(void **state)
         (void)state;
         parse(&l,
               "submit|--name|a b|--class|train|--cpus|2-8|--pin|--cpu-weight|300|--cpu-quota|20%|"
-              "--mem|4G|--mem-high|512M|--tasks|infinity|--io-weight|50|--time-limit|2h|"
+              "--mem|4G|--mem-high|512M|--mem-swap|0|--tasks|infinity|--io-weight|50|"
+              "--io-read-max|10M|--io-write-max|1.5M|--time-limit|2h|"
               "--priority|-3|--begin|+10min|--retry|2|--array|0-9|--workdir|/w|--output|o-%j|"
               "--error|e|--on-end|mail|--hold|--no-wait|--dry-run|--|x");
         assert_string_equal(l.error.what, "");
@@ -137,6 +138,9 @@ static void every_job_option_has_its_value(void **state)
         assert_int_equal(l.inv.mem_high, 512ULL << 20);
         assert_true(l.inv.tasks == SG_UNLIMITED);
         assert_int_equal(l.inv.io_weight, 50);
+        assert_int_equal(l.inv.mem_swap, 0);
+        assert_int_equal(l.inv.io_read_max, 10 << 20);
+        assert_int_equal(l.inv.io_write_max, 3 << 19);
         assert_int_equal(l.inv.time_limit, 7200000000ULL);
         assert_int_equal(l.inv.priority, -3);
         assert_int_equal(l.inv.begin, NOW + 600000000ULL);

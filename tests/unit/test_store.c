@@ -83,6 +83,9 @@ static void test_upgrade(void **state)
                                       "ALTER TABLE jobs DROP COLUMN unit;"
                                       "ALTER TABLE jobs DROP COLUMN cgroup;"
                                       "ALTER TABLE jobs DROP COLUMN invocation;"
+                                      "ALTER TABLE jobs DROP COLUMN memory_swap_max;"
+                                      "ALTER TABLE jobs DROP COLUMN io_read_max;"
+                                      "ALTER TABLE jobs DROP COLUMN io_write_max;"
                                       "PRAGMA user_version = 1",
                                       NULL, NULL, NULL),
                          SQLITE_OK);
@@ -93,6 +96,9 @@ static void test_upgrade(void **state)
         assert_int_equal(last, 1);
         assert_int_equal(a.job.adopted, SG_ADOPTED_NOT);
         assert_null(a.job.unit);
+        assert_true(a.job.limits.memory_swap_max == SG_UNLIMITED);
+        assert_true(a.job.limits.io_read_max == SG_UNLIMITED);
+        assert_true(a.job.limits.io_write_max == SG_UNLIMITED);
         sg_job_deinit(&a.job);
         sg_store_close(s);
 }
