@@ -56,6 +56,46 @@ static size_t device_rules(const struct sg_class *class, struct sg_device_rule *
         return n;
 }
 
+/* The class's file has gone: devices that a job may not open don't come with that. */
+static bool class_is_gone(const struct sg_live *l)
+{
+        return strcmp(l->class->name, l->job.class) != 0;
+}
+
+static int class_devices(const struct sg_class *class, struct sg_device_rule **ret, size_t *ret_n)
+{
+        struct sg_device_rule *rules = NULL;
+
+        if (class->n_devices > 0) {
+                rules = calloc(class->n_devices, sizeof(*rules));
+                if (!rules)
+                        return -ENOMEM;
+        }
+        *ret_n = rules ? device_rules(class, rules) : 0;
+        *ret = rules;
+        return 0;
+}
+
+void sg_live_apply_class(struct sg_live *l)
+{
+        _cleanup_free_ struct sg_device_rule *rules = NULL;
+        _cleanup_free_ char *why = NULL;
+        size_t n = 0;
+        int r;
+
+        if (!l->scope || l->job.adopted != SG_ADOPTED_NOT)
+                return;
+        r = sg_backend_set_class_weight(l->manager->backend, l->job.class, l->class->weight, &why);
+        if (r >= 0 && !class_is_gone(l)) {
+                r = class_devices(l->class, &rules, &n);
+                if (r >= 0)
+                        r = sg_scope_set_devices(l->scope, l->class->device_closed, rules, n, &why);
+        }
+        if (r < 0)
+                sg_log(LOG_WARNING, "job %" PRIu64 ": cannot apply its class's settings: %s",
+                       l->job.key.n, why ?: strerror(-r));
+}
+
 int sg_live_make_scope(struct sg_live *l, bool adopt, char **ret_why)
 {
         struct sg_manager *m = l->manager;
@@ -68,16 +108,14 @@ int sg_live_make_scope(struct sg_live *l, bool adopt, char **ret_why)
                 .class_weight = l->class->weight,
                 .limits = l->job.limits,
                 .device_closed = l->class->device_closed,
+                .devices_stay = class_is_gone(l),
         };
         int r;
 
-        if (l->class->n_devices > 0) {
-                rules = calloc(l->class->n_devices, sizeof(*rules));
-                if (!rules)
-                        return -ENOMEM;
-                req.n_devices = device_rules(l->class, rules);
-                req.devices = rules;
-        }
+        r = class_devices(l->class, &rules, &req.n_devices);
+        if (r < 0)
+                return r;
+        req.devices = rules;
         if (l->job.limits.pin) {
                 sg_cpus_pick(m->pinned, &m->node.cpus, l->job.limits.cpus, &l->pinned);
                 req.cpus = l->pinned;

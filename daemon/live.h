@@ -101,6 +101,8 @@ void sg_live_settle_dependencies(struct sg_live *l);
 
 void sg_live_begin(struct sg_live *l);
 int sg_live_make_scope(struct sg_live *l, bool adopt, char **ret_why);
+/* Weight and devices of its class, as they are now. */
+void sg_live_apply_class(struct sg_live *l);
 /* What the shim is told besides what was submitted. */
 void sg_live_put_launch(const struct sg_live *l, struct sg_record *r);
 /* Answers a pending Attach if its time has come. */

@@ -118,8 +118,8 @@ void sg_manager_fault(struct sg_manager *m, const char *point)
 
 /* Settings */
 
-/* A class whose file has gone: its jobs keep their own limits and are otherwise in the default
- * class. */
+/* A class whose file has gone: its jobs keep their own limits and devices and are otherwise in the
+ * default class. */
 static void settings_apply(struct sg_manager *m)
 {
         struct sg_live *l;
@@ -128,6 +128,7 @@ static void settings_apply(struct sg_manager *m)
                 l->class = sg_settings_class(m->settings, l->job.class);
                 if (!l->class)
                         l->class = &m->settings->classes[0];
+                sg_live_apply_class(l);
         }
         if (sg_queue_configure(m->queue, m->settings) < 0)
                 sg_log(LOG_ERR, "cannot apply all of the queue's settings: out of memory");

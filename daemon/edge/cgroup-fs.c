@@ -34,6 +34,19 @@ static enum sg_hier controller_hier(const struct sg_backend *b, enum sg_controll
         return sg_fs_usable(b, v1) ? b->hier[v1].here : SG_HIER_MAX;
 }
 
+/* Not every kernel accounts for swap: it can be left out, and on v1 switched off. */
+static enum sg_hier swap_hier(const struct sg_backend *b)
+{
+        enum sg_hier h = controller_hier(b, SG_CONTROLLER_MEMORY, SG_HIER_MEMORY);
+
+        if (h == SG_HIER_MAX || !b->hier[h].base)
+                return SG_HIER_MAX;
+        return sg_group_has(b->hier[h].base, h == SG_HIER_UNIFIED ? "memory.swap.max"
+                                                                  : "memory.memsw.limit_in_bytes")
+                       ? h
+                       : SG_HIER_MAX;
+}
+
 enum sg_hier sg_fs_hier_of(const struct sg_backend *b, enum sg_limit_kind kind)
 {
         switch (kind) {
@@ -46,11 +59,16 @@ enum sg_hier sg_fs_hier_of(const struct sg_backend *b, enum sg_limit_kind kind)
                 return has_controller(b, SG_CONTROLLER_MEMORY) ? SG_HIER_UNIFIED : SG_HIER_MAX;
         case SG_LIMIT_MEMORY_MAX:
                 return controller_hier(b, SG_CONTROLLER_MEMORY, SG_HIER_MEMORY);
+        case SG_LIMIT_SWAP:
+                return swap_hier(b);
         case SG_LIMIT_TASKS:
                 return controller_hier(b, SG_CONTROLLER_PIDS, SG_HIER_PIDS);
         case SG_LIMIT_IO_WEIGHT:
                 return b->io_weight_file ? controller_hier(b, SG_CONTROLLER_IO, SG_HIER_BLKIO)
                                          : SG_HIER_MAX;
+        case SG_LIMIT_IO_READ:
+        case SG_LIMIT_IO_WRITE:
+                return controller_hier(b, SG_CONTROLLER_IO, SG_HIER_BLKIO);
         case SG_LIMIT_DEVICES:
                 if (b->device_programs)
                         return SG_HIER_UNIFIED;
@@ -165,7 +183,7 @@ const char *sg_fs_find_io_weight(const struct sg_backend *b, bool v2)
 static bool on_demand(enum sg_limit_kind k)
 {
         return k == SG_LIMIT_CPUSET || k == SG_LIMIT_IO_WEIGHT || k == SG_LIMIT_DEVICES ||
-               k == SG_LIMIT_TASKS;
+               k == SG_LIMIT_TASKS || k == SG_LIMIT_IO_READ || k == SG_LIMIT_IO_WRITE;
 }
 
 static void choose_hierarchies(struct sg_backend *b)
@@ -314,6 +332,18 @@ static void fs_stop(struct sg_backend *b)
         sg_layout_deinit(b->hier);
 }
 
+static int fs_class_set_weight(struct sg_backend *b, const char *class, uint64_t weight,
+                               char **ret_why)
+{
+        char name[SG_CLASS_NAME_MAX + 1];
+        struct sg_class *c;
+
+        if (sg_fs_class_name(name, class) < 0)
+                return 0;
+        c = sg_class_find(b, name);
+        return c && c->made ? sg_fs_class_weight(b, c, weight, ret_why) : 0;
+}
+
 static void fs_scope_counters(struct sg_scope *s, struct sg_counters *ret)
 {
         sg_counters_read(s->dirs, s->n_dirs, ret);
@@ -329,6 +359,8 @@ const struct sg_backend_ops sg_cgroupfs_ops = {
         .scope_move = sg_fs_scope_move,
         .scope_holds = sg_fs_scope_holds,
         .scope_set_limits = sg_fs_scope_set_limits,
+        .scope_set_devices = sg_fs_scope_set_devices,
+        .class_set_weight = fs_class_set_weight,
         .scope_freeze = sg_fs_scope_freeze,
         .scope_frozen = sg_fs_scope_frozen,
         .scope_signal = sg_fs_scope_signal,

@@ -40,19 +40,32 @@ int sg_fs_apply(struct sg_scope *s, const struct sg_limits *l, const struct sg_c
                 bool all, char **why);
 int sg_fs_scope_set_limits(struct sg_scope *s, const struct sg_limits *l,
                            const struct sg_cpuset *cpus, char **ret_why);
+/* Values as files read them; "max" and what v1 has for it are SG_UNLIMITED. */
+int sg_limit_read(const char *group, const char *file, uint64_t *ret);
+uint64_t sg_limit_whole_pages(uint64_t bytes); /* as limits of memory are held */
+/* Writes where it differs, and reads back: -ERANGE if the kernel made something else of it. */
+int sg_limit_write(const char *group, const char *file, uint64_t value, char **why);
 /* v2: whether the file holds what a limit of that kind should have become. */
 bool sg_limit_stands(const char *group, enum sg_limit_kind kind, const char *file, uint64_t value);
+int sg_fs_class_weight(struct sg_backend *b, struct sg_class *c, uint64_t weight, char **why);
+
+/* cgroup-memory.c: -EBUSY with the old values in force where the job can't be brought below */
+
+/* v1: memory and swap as `l` says; fails where that of `kind` isn't held. */
+int sg_memory_set_v1(const char *group, enum sg_limit_kind kind, const struct sg_limits *l,
+                     char **why);
+int sg_memory_set_v2(const char *group, uint64_t value, char **why);
 /* v2: brings the group's use below value by memory.high, whose write reclaims and which slows
  * further growth until the caller, having set its limit, puts the old value back. -EBUSY. */
 int sg_limit_reclaim(const char *group, uint64_t value, char **why);
-int sg_fs_class_weight(struct sg_backend *b, struct sg_class *c, uint64_t weight, char **why);
 
 /* The scope's group there, or its `job`. */
 int sg_fs_limit_group(const struct sg_scope *s, enum sg_hier h, bool on_job, char path[PATH_MAX]);
 void sg_fs_set_unenforced(struct sg_scope *s, enum sg_limit_kind kind, bool on);
 
 /* cgroup-device.c */
-void sg_fs_apply_devices(struct sg_scope *s, const struct sg_scope_request *req, char **why);
+/* Puts s->devices in force, in place of `old`, or of what may be there (NULL). */
+int sg_fs_scope_set_devices(struct sg_scope *s, const struct sg_device_list *old, char **ret_why);
 
 /* cgroup-signal.c */
 int sg_fs_scope_freeze(struct sg_scope *s, bool frozen);

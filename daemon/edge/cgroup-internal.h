@@ -70,6 +70,12 @@ struct sg_process {
         uint64_t start;
 };
 
+struct sg_device_list {
+        bool closed;
+        struct sg_device_rule *rules; /* owned */
+        size_t n;
+};
+
 struct sg_scope {
         struct sg_backend *backend;
         const struct sg_backend_ops *ops; /* the backend's, but for adopted units */
@@ -80,6 +86,8 @@ struct sg_scope {
         char *cg[SG_HIER_MAX]; /* parallel to dirs: as /proc/PID/cgroup names it */
         struct sg_limits limits;
         struct sg_cpuset cpus;
+        struct sg_device_list devices;
+        bool devices_known; /* they are in force; else a former daemon's may be */
         uint32_t unenforced;
         /* observe only */
         struct sg_process shim, main;
@@ -105,6 +113,12 @@ struct sg_backend_ops {
         int (*scope_ask_limits)(struct sg_scope *s, const struct sg_limits *l,
                                 const struct sg_cpuset *cpus, sg_scope_done_cb done, void *userdata,
                                 char **ret_why);
+        /* s->devices are to be in force in place of `old`, or of what is not known (NULL). This and
+         * the next may be NULL. */
+        int (*scope_set_devices)(struct sg_scope *s, const struct sg_device_list *old,
+                                 char **ret_why);
+        int (*class_set_weight)(struct sg_backend *b, const char *class, uint64_t weight,
+                                char **ret_why);
         int (*scope_freeze)(struct sg_scope *s, bool frozen);
         int (*scope_frozen)(const struct sg_scope *s);
         int (*scope_signal)(struct sg_scope *s, int sig);
@@ -114,8 +128,12 @@ struct sg_backend_ops {
 };
 extern const struct sg_backend_ops sg_systemd_ops, sg_cgroupfs_ops, sg_observe_ops;
 
-/* cgroup.c: the class of that name, made if it isn't there */
+/* cgroup.c */
+
+/* The class of that name; NULL if it isn't there, or made. */
+struct sg_class *sg_class_find(const struct sg_backend *b, const char *name);
 int sg_class_get(struct sg_backend *b, const char *name, struct sg_class **ret);
+bool sg_device_list_has(const struct sg_device_list *d, const struct sg_device_rule *rule);
 
 static inline uint32_t sg_bit(unsigned n)
 {

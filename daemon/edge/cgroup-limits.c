@@ -10,11 +10,11 @@
 #include "base/format.h"
 #include "edge/cgroup-fs.h"
 #include "edge/cgroup-group.h"
+#include "edge/cgroup-io.h"
 #include "edge/cgroup-v2.h"
 #include <errno.h>
 #include <string.h>
 
-#define SHRINK_TRIES 5
 #define V1_UNLIMITED                                                                               \
         (UINT64_C(1) << 62) /* memory.limit_in_bytes without one is 2^63 less a page               \
                              */
@@ -33,14 +33,16 @@ struct knob {
 
 /* Memory first: it alone can refuse, and must then leave all as it was. */
 static const struct knob knobs[] = {
-        {SG_LIMIT_MEMORY_MAX, offsetof(struct sg_limits, memory_max), "memory.limit_in_bytes",
-         "memory.max", true},
+        {SG_LIMIT_MEMORY_MAX, offsetof(struct sg_limits, memory_max), NULL, "memory.max", true},
+        {SG_LIMIT_SWAP, offsetof(struct sg_limits, memory_swap_max), NULL, "memory.swap.max", true},
         {SG_LIMIT_MEMORY_HIGH, offsetof(struct sg_limits, memory_high), NULL, "memory.high", true},
         {SG_LIMIT_TASKS, offsetof(struct sg_limits, tasks_max), "pids.max", "pids.max", true},
         {SG_LIMIT_CPU_WEIGHT, offsetof(struct sg_limits, cpu_weight), "cpu.shares", "cpu.weight",
          false},
         {SG_LIMIT_IO_WEIGHT, offsetof(struct sg_limits, io_weight), "blkio.bfq.weight",
          "io.bfq.weight", false},
+        {SG_LIMIT_IO_READ, offsetof(struct sg_limits, io_read_max), NULL, NULL, true},
+        {SG_LIMIT_IO_WRITE, offsetof(struct sg_limits, io_write_max), NULL, NULL, true},
 };
 
 static const struct knob *knob_of(enum sg_limit_kind kind)
@@ -80,11 +82,18 @@ static uint64_t shares(uint64_t weight)
         return v < 2 ? 2 : v;
 }
 
-/* What the file should read after the write. */
-static uint64_t kernel_value(const struct knob *k, bool v2, const char *file, uint64_t value)
+uint64_t sg_limit_whole_pages(uint64_t bytes)
 {
         static uint64_t page;
 
+        if (!page)
+                page = (uint64_t)sysconf(_SC_PAGESIZE);
+        return bytes >= V1_UNLIMITED ? SG_UNLIMITED : bytes - bytes % page;
+}
+
+/* What the file should read after the write. */
+static uint64_t kernel_value(const struct knob *k, bool v2, const char *file, uint64_t value)
+{
         switch (k->kind) {
         case SG_LIMIT_CPU_WEIGHT:
                 return v2 ? value : shares(value);
@@ -93,14 +102,12 @@ static uint64_t kernel_value(const struct knob *k, bool v2, const char *file, ui
         case SG_LIMIT_TASKS:
                 return value > PIDS_LIMIT_MAX ? SG_UNLIMITED : value;
         default:
-                if (!page)
-                        page = (uint64_t)sysconf(_SC_PAGESIZE);
-                return value >= V1_UNLIMITED ? SG_UNLIMITED : value - value % page;
+                return sg_limit_whole_pages(value);
         }
 }
 
 /* io.weight and io.bfq.weight read "default 100". */
-static int read_value(const char *group, const char *file, uint64_t *ret)
+int sg_limit_read(const char *group, const char *file, uint64_t *ret)
 {
         uint64_t v;
         int r;
@@ -112,14 +119,14 @@ static int read_value(const char *group, const char *file, uint64_t *ret)
         return r;
 }
 
-static int write_value(const char *group, const char *file, uint64_t value, char **why)
+int sg_limit_write(const char *group, const char *file, uint64_t value, char **why)
 {
-        bool v1_memory = strcmp(file, "memory.limit_in_bytes") == 0;
+        bool v1_memory = strstr(file, "limit_in_bytes");
         uint64_t now;
         char text[24];
         int r;
 
-        r = read_value(group, file, &now);
+        r = sg_limit_read(group, file, &now);
         if (r == 0 && now == value)
                 return 0;
         (void)snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
@@ -128,7 +135,7 @@ static int write_value(const char *group, const char *file, uint64_t value, char
         r = sg_group_write(group, file, text);
         if (r < 0)
                 return sg_group_explain(why, r, group, file, text);
-        r = read_value(group, file, &now);
+        r = sg_limit_read(group, file, &now);
         if (r < 0)
                 return sg_group_explain(why, r, group, file, text);
         if (now == value)
@@ -136,76 +143,6 @@ static int write_value(const char *group, const char *file, uint64_t value, char
         sg_why(why, "%s of %s was set to %s but the kernel made it %llu", file, group, text,
                (unsigned long long)now);
         return -ERANGE;
-}
-
-static int memory_too_small(const char *group, const char *usage_file, uint64_t value, char **why)
-{
-        char used[SG_FORMAT_MAX], wanted[SG_FORMAT_MAX];
-        uint64_t usage = 0;
-
-        (void)sg_group_read_u64(group, usage_file, &usage);
-        sg_why(why,
-               "job uses %s, the kernel can't shrink it to %s: free memory in the job or ask for "
-               "more",
-               sg_format_bytes(used, usage), sg_format_bytes(wanted, value));
-        return -EBUSY;
-}
-
-/* v1 reclaims in the write itself and refuses with EBUSY; pages in flight may yield to another try.
- */
-static int set_memory_v1(const char *group, uint64_t value, char **why)
-{
-        int r = -EBUSY;
-
-        for (unsigned i = 0; r == -EBUSY && i < SHRINK_TRIES; i++) {
-                _cleanup_free_ char *text = NULL;
-
-                r = write_value(group, "memory.limit_in_bytes", value, &text);
-                if (r < 0 && r != -EBUSY)
-                        sg_why(why, "%s", text ? text : strerror(-r));
-        }
-        return r == -EBUSY ? memory_too_small(group, "memory.usage_in_bytes", value, why) : r;
-}
-
-int sg_limit_reclaim(const char *group, uint64_t value, char **why)
-{
-        uint64_t high = SG_UNLIMITED, usage = 0;
-        int r;
-
-        (void)sg_group_read_u64(group, "memory.high", &high);
-        r = sg_group_read_u64(group, "memory.current", &usage);
-        for (unsigned i = 0; r == 0 && usage > value && i < SHRINK_TRIES; i++) {
-                r = sg_group_write_u64(group, "memory.high", high < value ? high : value);
-                if (r == 0)
-                        r = sg_group_read_u64(group, "memory.current", &usage);
-        }
-        return r == 0 && usage > value ? memory_too_small(group, "memory.current", value, why) : r;
-}
-
-/* v2 kills processes until memory.max fits, so the job is brought below the value first. */
-static int shrink_v2(const char *group, uint64_t value, char **why)
-{
-        uint64_t high = SG_UNLIMITED;
-        int r;
-
-        (void)sg_group_read_u64(group, "memory.high", &high);
-        r = sg_limit_reclaim(group, value, why);
-        if (r == 0)
-                r = write_value(group, "memory.max", value, why);
-        (void)sg_group_write_u64(group, "memory.high", high);
-        return r;
-}
-
-static int set_memory_max(const char *group, bool v2, uint64_t value, char **why)
-{
-        uint64_t usage = 0;
-
-        if (!v2)
-                return set_memory_v1(group, value, why);
-        if (value != SG_UNLIMITED && sg_group_read_u64(group, "memory.current", &usage) == 0 &&
-            usage > value)
-                return shrink_v2(group, value, why);
-        return write_value(group, "memory.max", value, why);
 }
 
 int sg_fs_limit_group(const struct sg_scope *s, enum sg_hier h, bool on_job, char path[PATH_MAX])
@@ -220,11 +157,32 @@ int sg_fs_limit_group(const struct sg_scope *s, enum sg_hier h, bool on_job, cha
         return 0;
 }
 
-static int apply_knob(struct sg_scope *s, const struct knob *k, uint64_t value, char **why)
+/* A limit of memory or swap that the kernel can't bring the job below is the one refusal. */
+static bool may_refuse(enum sg_limit_kind kind)
+{
+        return kind == SG_LIMIT_MEMORY_MAX || kind == SG_LIMIT_SWAP;
+}
+
+static int set_knob(const char *group, const struct knob *k, const char *file, bool v2,
+                    const struct sg_limits *l, char **why)
+{
+        uint64_t value = limit_of(l, k);
+
+        if (k->kind == SG_LIMIT_IO_READ || k->kind == SG_LIMIT_IO_WRITE)
+                return sg_io_apply(group, v2, k->kind, value, why);
+        if (may_refuse(k->kind) && !v2)
+                return sg_memory_set_v1(group, k->kind, l, why);
+        value = kernel_value(k, v2, file, value);
+        return k->kind == SG_LIMIT_MEMORY_MAX ? sg_memory_set_v2(group, value, why)
+                                              : sg_limit_write(group, file, value, why);
+}
+
+static int apply_knob(struct sg_scope *s, const struct knob *k, const struct sg_limits *l,
+                      char **why)
 {
         const struct sg_backend *b = s->backend;
         enum sg_hier h = sg_fs_hier_of(b, k->kind);
-        bool v2 = h == SG_HIER_UNIFIED, asked = value != standard_of(k->kind);
+        bool v2 = h == SG_HIER_UNIFIED, asked = limit_of(l, k) != standard_of(k->kind);
         const char *file = v2 ? k->v2_file : k->v1_file;
         char group[PATH_MAX];
         int r = -EOPNOTSUPP;
@@ -235,12 +193,9 @@ static int apply_knob(struct sg_scope *s, const struct knob *k, uint64_t value, 
                 r = sg_scope_extend(s, h, why);
         if (r == 0)
                 r = sg_fs_limit_group(s, h, k->on_job, group);
-        if (r == 0) {
-                value = kernel_value(k, v2, file, value);
-                r = k->kind == SG_LIMIT_MEMORY_MAX ? set_memory_max(group, v2, value, why)
-                                                   : write_value(group, file, value, why);
-        }
-        if (r == -EBUSY && k->kind == SG_LIMIT_MEMORY_MAX)
+        if (r == 0)
+                r = set_knob(group, k, file, v2, l, why);
+        if (r == -EBUSY && may_refuse(k->kind))
                 return r;
         if (r == -EOPNOTSUPP && asked)
                 sg_why(why, "%s is not enforced: this kernel offers us no way to",
@@ -277,8 +232,8 @@ static int write_quota_v1(const char *group, uint64_t quota, uint64_t period, ch
                         return r;
                 return sg_group_write(group, "cpu.cfs_quota_us", "-1");
         }
-        r = write_value(group, "cpu.cfs_period_us", period, why);
-        return r < 0 ? r : write_value(group, "cpu.cfs_quota_us", quota, why);
+        r = sg_limit_write(group, "cpu.cfs_period_us", period, why);
+        return r < 0 ? r : sg_limit_write(group, "cpu.cfs_quota_us", quota, why);
 }
 
 static int write_quota_v2(const char *group, uint64_t quota, uint64_t period, char **why)
@@ -389,19 +344,22 @@ static void apply_cpuset(struct sg_scope *s, bool pin, const struct sg_cpuset *c
 
 uint32_t sg_fs_limit_hiers(const struct sg_backend *b, const struct sg_limits *l)
 {
-        uint32_t bits = 0;
-        enum sg_hier h;
+        enum sg_hier h = sg_fs_hier_of(b, SG_LIMIT_CPUSET);
+        uint32_t bits = l->pin && h != SG_HIER_MAX ? sg_bit(h) : 0;
 
-        h = sg_fs_hier_of(b, SG_LIMIT_CPUSET);
-        if (l->pin && h != SG_HIER_MAX)
-                bits |= sg_bit(h);
-        h = sg_fs_hier_of(b, SG_LIMIT_IO_WEIGHT);
-        if (l->io_weight != 100 && h != SG_HIER_MAX)
-                bits |= sg_bit(h);
-        h = sg_fs_hier_of(b, SG_LIMIT_TASKS);
-        if (l->tasks_max != SG_UNLIMITED && h != SG_HIER_MAX)
-                bits |= sg_bit(h);
+        for (size_t i = 0; i < SG_ELEMENTSOF(knobs); i++) {
+                h = sg_fs_hier_of(b, knobs[i].kind);
+                if (limit_of(l, &knobs[i]) != standard_of(knobs[i].kind) && h != SG_HIER_MAX)
+                        bits |= sg_bit(h);
+        }
         return bits;
+}
+
+/* v1 holds swap as memory and swap together. */
+static bool differs(const struct sg_limits *a, const struct sg_limits *b, const struct knob *k)
+{
+        return limit_of(a, k) != limit_of(b, k) ||
+               (k->kind == SG_LIMIT_SWAP && a->memory_max != b->memory_max);
 }
 
 int sg_fs_apply(struct sg_scope *s, const struct sg_limits *l, const struct sg_cpuset *cpus,
@@ -411,11 +369,9 @@ int sg_fs_apply(struct sg_scope *s, const struct sg_limits *l, const struct sg_c
         int r, busy = 0;
 
         for (size_t i = 0; i < SG_ELEMENTSOF(knobs); i++) {
-                uint64_t value = limit_of(l, &knobs[i]);
-
-                if (!all && value == limit_of(&s->limits, &knobs[i]))
+                if (!all && !differs(l, &s->limits, &knobs[i]))
                         continue;
-                r = apply_knob(s, &knobs[i], value, why);
+                r = apply_knob(s, &knobs[i], l, why);
                 if (r < 0 && !all)
                         return r;
                 if (r < 0) { /* adopting: the old value stands */
@@ -445,7 +401,9 @@ bool sg_limit_stands(const char *group, enum sg_limit_kind kind, const char *fil
 {
         uint64_t now;
 
-        return read_value(group, file, &now) == 0 &&
+        if (kind == SG_LIMIT_IO_READ || kind == SG_LIMIT_IO_WRITE)
+                return sg_io_stands(group, true, kind, value);
+        return sg_limit_read(group, file, &now) == 0 &&
                now == kernel_value(knob_of(kind), true, file, value);
 }
 
@@ -462,7 +420,7 @@ int sg_fs_class_weight(struct sg_backend *b, struct sg_class *c, uint64_t weight
                 return 0;
         r = sg_group_join(group, b->hier[h].base, c->name);
         if (r == 0)
-                r = write_value(group, file, kernel_value(knob, v2, file, weight), why);
+                r = sg_limit_write(group, file, kernel_value(knob, v2, file, weight), why);
         if (r == 0)
                 c->weight = weight;
         return r;

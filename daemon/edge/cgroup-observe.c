@@ -307,6 +307,9 @@ static void note_limits(struct sg_scope *s, const struct sg_limits *l)
                 [SG_LIMIT_MEMORY_MAX] = l->memory_max != SG_UNLIMITED,
                 [SG_LIMIT_TASKS] = l->tasks_max != SG_UNLIMITED,
                 [SG_LIMIT_IO_WEIGHT] = l->io_weight != 100,
+                [SG_LIMIT_SWAP] = l->memory_swap_max != SG_UNLIMITED,
+                [SG_LIMIT_IO_READ] = l->io_read_max != SG_UNLIMITED,
+                [SG_LIMIT_IO_WRITE] = l->io_write_max != SG_UNLIMITED,
         };
 
         s->unenforced &= sg_bit(SG_LIMIT_DEVICES);
@@ -316,10 +319,19 @@ static void note_limits(struct sg_scope *s, const struct sg_limits *l)
         s->limits = *l;
 }
 
+static int observe_set_devices(struct sg_scope *s, const struct sg_device_list *old, char **ret_why)
+{
+        (void)old;
+        (void)ret_why;
+        s->unenforced &= ~sg_bit(SG_LIMIT_DEVICES);
+        if (s->devices.closed)
+                s->unenforced |= sg_bit(SG_LIMIT_DEVICES);
+        return 0;
+}
+
 static int observe_adopt(struct sg_scope *s, const struct sg_scope_request *req)
 {
-        if (req->device_closed)
-                s->unenforced |= sg_bit(SG_LIMIT_DEVICES);
+        (void)observe_set_devices(s, NULL, NULL);
         note_limits(s, &req->limits);
         return 0;
 }
@@ -473,6 +485,7 @@ const struct sg_backend_ops sg_observe_ops = {
         .scope_move = observe_move,
         .scope_holds = observe_holds,
         .scope_set_limits = observe_set_limits,
+        .scope_set_devices = observe_set_devices,
         .scope_freeze = observe_freeze,
         .scope_frozen = observe_frozen,
         .scope_signal = observe_signal,

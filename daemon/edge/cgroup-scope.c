@@ -99,6 +99,7 @@ static int make_dir(struct sg_scope *s, enum sg_hier h, char **why)
         if (r == -ENOENT) {
                 /* Somebody tidied our class away: make it once more. */
                 s->class->made &= ~sg_bit(h);
+                s->class->weight = 100;
                 s->backend->hier[h].base_made = false;
                 r = sg_fs_class_make(s->backend, s->class, h, why);
                 if (r == 0)
@@ -261,7 +262,8 @@ int sg_fs_scope_new(struct sg_scope *s, const struct sg_scope_request *req, char
                 (void)remove_dirs(s);
                 return r;
         }
-        sg_fs_apply_devices(s, req, ret_why);
+        if (s->devices.closed)
+                (void)sg_fs_scope_set_devices(s, NULL, ret_why);
         return 0;
 }
 
@@ -353,7 +355,8 @@ int sg_fs_scope_adopt(struct sg_scope *s, const struct sg_scope_request *req)
         r = sg_fs_apply(s, &req->limits, &req->cpus, true, NULL);
         if (r == -ENOMEM)
                 return r;
-        sg_fs_apply_devices(s, req, NULL);
+        if (!req->devices_stay)
+                s->devices_known = sg_fs_scope_set_devices(s, NULL, NULL) >= 0;
         return 0;
 }
 

@@ -105,6 +105,9 @@ void sg_systemd_find_unenforced(struct sg_backend *b, bool user)
                 [SG_LIMIT_MEMORY_MAX] = SG_CONTROLLER_MEMORY,
                 [SG_LIMIT_TASKS] = SG_CONTROLLER_PIDS,
                 [SG_LIMIT_IO_WEIGHT] = SG_CONTROLLER_IO,
+                [SG_LIMIT_SWAP] = SG_CONTROLLER_MEMORY,
+                [SG_LIMIT_IO_READ] = SG_CONTROLLER_IO,
+                [SG_LIMIT_IO_WRITE] = SG_CONTROLLER_IO,
         };
         char root[PATH_MAX];
 

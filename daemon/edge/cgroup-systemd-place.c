@@ -308,9 +308,9 @@ static int append_scope(sd_bus_message *m, const struct sg_unit *u)
         if (r >= 0 && u->stop_usec != SG_UNLIMITED)
                 r = sd_bus_message_append(m, "(sv)", "TimeoutStopUSec", "t", u->stop_usec);
         if (r >= 0)
-                r = sg_property_append_limits(m, u->systemd, NULL, &u->scope->limits,
+                r = sg_property_append_limits(m, u->scope, true, &u->scope->limits,
                                               &u->scope->cpus);
-        return r < 0 ? r : sg_property_append_devices(m, u);
+        return r < 0 ? r : sg_property_append_devices(m, &u->scope->devices);
 }
 
 static int start(struct sg_unit *u)

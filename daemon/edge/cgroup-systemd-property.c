@@ -9,6 +9,7 @@
 #include "base/format.h"
 #include "edge/cgroup-fs.h"
 #include "edge/cgroup-group.h"
+#include "edge/cgroup-io.h"
 #include "edge/cgroup-systemd.h"
 #include <errno.h>
 #include <string.h>
@@ -31,8 +32,13 @@ static const struct property properties[] = {
         {SG_LIMIT_MEMORY_HIGH, offsetof(struct sg_limits, memory_high), "MemoryHigh",
          "memory.high"},
         {SG_LIMIT_MEMORY_MAX, offsetof(struct sg_limits, memory_max), "MemoryMax", "memory.max"},
+        {SG_LIMIT_SWAP, offsetof(struct sg_limits, memory_swap_max), "MemorySwapMax",
+         "memory.swap.max"},
         {SG_LIMIT_TASKS, offsetof(struct sg_limits, tasks_max), "TasksMax", "pids.max"},
         {SG_LIMIT_IO_WEIGHT, offsetof(struct sg_limits, io_weight), "IOWeight", NULL},
+        {SG_LIMIT_IO_READ, offsetof(struct sg_limits, io_read_max), "IOReadBandwidthMax", "io.max"},
+        {SG_LIMIT_IO_WRITE, offsetof(struct sg_limits, io_write_max), "IOWriteBandwidthMax",
+         "io.max"},
 };
 
 static uint64_t limit_of(const struct sg_limits *l, const struct property *p)
@@ -84,22 +90,72 @@ static bool same_cpus(const struct sg_scope *s, const struct sg_limits *l,
         return s->limits.pin == l->pin && (!l->pin || memcmp(&s->cpus, cpus, sizeof(*cpus)) == 0);
 }
 
-int sg_property_append_limits(sd_bus_message *m, const struct sg_systemd *sd,
-                              const struct sg_scope *but, const struct sg_limits *l,
-                              const struct sg_cpuset *cpus)
+static bool is_bandwidth(const struct property *p)
 {
+        return p->kind == SG_LIMIT_IO_READ || p->kind == SG_LIMIT_IO_WRITE;
+}
+
+static int open_array(sd_bus_message *m, const char *name, const char *type, const char *element)
+{
+        int r;
+
+        r = sd_bus_message_open_container(m, 'r', "sv");
+        if (r >= 0)
+                r = sd_bus_message_append(m, "s", name);
+        if (r >= 0)
+                r = sd_bus_message_open_container(m, 'v', type);
+        return r < 0 ? r : sd_bus_message_open_container(m, 'a', element);
+}
+
+static int close_array(sd_bus_message *m)
+{
+        int r = 0;
+
+        for (int i = 0; r >= 0 && i < 3; i++)
+                r = sd_bus_message_close_container(m);
+        return r;
+}
+
+/* Disk by disk: each keeps what it was given last until it is named again. */
+static int append_bandwidth(sd_bus_message *m, const struct property *p, uint64_t value)
+{
+        _cleanup_free_ struct sg_disk *disks = NULL;
+        size_t n = 0;
+        int r;
+
+        r = sg_disks(&disks, &n);
+        if (r < 0 || n == 0)
+                return r == -ENOMEM ? r : 0; /* which reading back tells */
+        r = open_array(m, p->name, "a(st)", "(st)");
+        for (size_t i = 0; r >= 0 && i < n; i++)
+                r = sd_bus_message_append(m, "(st)", disks[i].node, value);
+        return r < 0 ? r : close_array(m);
+}
+
+static int append_limit(sd_bus_message *m, const struct property *p, uint64_t value)
+{
+        return is_bandwidth(p)
+                       ? append_bandwidth(m, p, value)
+                       : sd_bus_message_append(m, "(sv)", p->name, "t", value_for_unit(p, value));
+}
+
+int sg_property_append_limits(sd_bus_message *m, const struct sg_scope *s, bool all,
+                              const struct sg_limits *l, const struct sg_cpuset *cpus)
+{
+        bool made = s->n_dirs > 0;
         int r = 0;
 
         for (size_t i = 0; r >= 0 && i < SG_ELEMENTSOF(properties); i++) {
                 const struct property *p = &properties[i];
                 uint64_t value = limit_of(l, p);
 
-                if (!but || limit_of(&but->limits, p) != value)
-                        r = sd_bus_message_append(m, "(sv)", p->name, "t",
-                                                  value_for_unit(p, value));
+                if (!made && is_bandwidth(p) && value == SG_UNLIMITED)
+                        continue; /* a write for each disk that says what is so already */
+                if (all || limit_of(&s->limits, p) != value)
+                        r = append_limit(m, p, value);
         }
-        if (r >= 0 && !(but && same_cpus(but, l, cpus)))
-                r = sg_property_append_cpus(m, l->pin ? cpus : &sd->cpus);
+        if (r >= 0 && (all || !same_cpus(s, l, cpus)))
+                r = sg_property_append_cpus(m, l->pin ? cpus : &s->unit->systemd->cpus);
         return r;
 }
 
@@ -113,26 +169,20 @@ static int append_rule(sd_bus_message *m, const struct sg_device_rule *rule)
         return sd_bus_message_append(m, "(ss)", node, rule->access);
 }
 
-int sg_property_append_devices(sd_bus_message *m, const struct sg_unit *u)
+int sg_property_append_devices(sd_bus_message *m, const struct sg_device_list *d)
 {
         int r;
 
-        r = sd_bus_message_append(m, "(sv)", "DevicePolicy", "s",
-                                  u->device_closed ? "closed" : "auto");
-        if (r < 0 || !u->device_closed)
+        r = sd_bus_message_append(m, "(sv)", "DevicePolicy", "s", d->closed ? "closed" : "auto");
+        /* Rules add up: without this, what a live change leaves out would stay. */
+        if (r >= 0)
+                r = sd_bus_message_append(m, "(sv)", "DeviceAllow", "a(ss)", 0);
+        if (r < 0 || !d->closed)
                 return r;
-        r = sd_bus_message_open_container(m, 'r', "sv");
-        if (r >= 0)
-                r = sd_bus_message_append(m, "s", "DeviceAllow");
-        if (r >= 0)
-                r = sd_bus_message_open_container(m, 'v', "a(ss)");
-        if (r >= 0)
-                r = sd_bus_message_open_container(m, 'a', "(ss)");
-        for (size_t i = 0; r >= 0 && i < u->n_devices; i++)
-                r = append_rule(m, &u->devices[i]);
-        for (int i = 0; r >= 0 && i < 3; i++)
-                r = sd_bus_message_close_container(m);
-        return r;
+        r = open_array(m, "DeviceAllow", "a(ss)", "(ss)");
+        for (size_t i = 0; r >= 0 && i < d->n; i++)
+                r = append_rule(m, &d->rules[i]);
+        return r < 0 ? r : close_array(m);
 }
 
 /* Reading back */
@@ -196,7 +246,7 @@ void sg_property_read_back(struct sg_scope *s)
                 missing |= sg_bit(SG_LIMIT_CPUSET);
         /* Who has set it can't be read without rights that we don't want: a user's manager has no
          * way to, the system's has. */
-        if (u->device_closed && u->systemd->user)
+        if (s->devices.closed && u->systemd->user)
                 missing |= sg_bit(SG_LIMIT_DEVICES);
         s->unenforced = missing;
 }

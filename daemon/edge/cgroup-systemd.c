@@ -193,26 +193,17 @@ void sg_unit_free(struct sg_scope *s)
         s->class->n_scopes--;
         idle_later(u->systemd);
         free(u->description);
-        free(u->devices);
         free(u);
         s->unit = NULL;
 }
 
 static int copy_request(struct sg_unit *u, const struct sg_scope_request *req)
 {
-        u->device_closed = req->device_closed;
         u->stop_usec = req->stop_usec;
         if (req->description) {
                 u->description = strdup(req->description);
                 if (!u->description)
                         return -ENOMEM;
-        }
-        if (req->n_devices > 0) {
-                u->devices = calloc(req->n_devices, sizeof(*u->devices));
-                if (!u->devices)
-                        return -ENOMEM;
-                memcpy(u->devices, req->devices, req->n_devices * sizeof(*u->devices));
-                u->n_devices = req->n_devices;
         }
         return 0;
 }
@@ -336,6 +327,16 @@ static int scope_populated(const struct sg_scope *s)
         return s->n_dirs == 0 ? 0 : sg_fs_scope_populated(s);
 }
 
+static int set_weight(struct sg_backend *b, const char *class, uint64_t weight, char **ret_why)
+{
+        struct sg_class *c = sg_class_find(b, class);
+
+        (void)ret_why; /* if systemd can't be reached it is told when it is back */
+        if (c && c->weight != weight)
+                sg_class_set_weight(b->systemd, c, weight);
+        return 0;
+}
+
 static void scope_counters(struct sg_scope *s, struct sg_counters *ret)
 {
         sg_counters_read(s->dirs, s->n_dirs, ret);
@@ -361,6 +362,8 @@ const struct sg_backend_ops sg_systemd_ops = {
         .scope_move = scope_move,
         .scope_holds = scope_holds,
         .scope_ask_limits = sg_unit_ask_limits,
+        .scope_set_devices = sg_unit_send_devices,
+        .class_set_weight = set_weight,
         .scope_freeze = sg_fs_scope_freeze,
         .scope_frozen = sg_fs_scope_frozen,
         .scope_signal = scope_signal,

@@ -44,9 +44,6 @@ struct sg_unit {
         char name[SG_UNIT_NAME_MAX];
         char *description;
         uint64_t stop_usec;
-        bool device_closed;
-        struct sg_device_rule *devices;
-        size_t n_devices;
 
         enum sg_unit_step step;
         unsigned tries;
@@ -95,6 +92,8 @@ void sg_class_release_idle(struct sg_systemd *sd); /* stops the holders of class
 /* cgroup-systemd-limits.c */
 int sg_unit_ask_limits(struct sg_scope *s, const struct sg_limits *l, const struct sg_cpuset *cpus,
                        sg_scope_done_cb done, void *userdata, char **ret_why);
+/* Sends the scope's device rules, for nobody's answer but the log's. */
+int sg_unit_send_devices(struct sg_scope *s, const struct sg_device_list *old, char **ret_why);
 void sg_unit_forget_changes(struct sg_unit *u);
 /* Sends all limits again, for nobody's answer. */
 void sg_unit_reapply(struct sg_scope *s);
@@ -103,12 +102,11 @@ void sg_unit_reapply(struct sg_scope *s);
 void sg_unit_forget_calls(struct sg_unit *u);
 
 /* cgroup-systemd-property.c */
-/* Appends (sv) of all limits, or of those only that differ from those in `but`. */
-int sg_property_append_limits(sd_bus_message *m, const struct sg_systemd *sd,
-                              const struct sg_scope *but, const struct sg_limits *l,
-                              const struct sg_cpuset *cpus);
+/* Appends (sv) of all limits, or of those only that differ from the scope's. */
+int sg_property_append_limits(sd_bus_message *m, const struct sg_scope *s, bool all,
+                              const struct sg_limits *l, const struct sg_cpuset *cpus);
 int sg_property_append_cpus(sd_bus_message *m, const struct sg_cpuset *cpus);
-int sg_property_append_devices(sd_bus_message *m, const struct sg_unit *u);
+int sg_property_append_devices(sd_bus_message *m, const struct sg_device_list *d);
 /* Compares the kernel's values with the scope's limits and notes what did not arrive. */
 void sg_property_read_back(struct sg_scope *s);
 

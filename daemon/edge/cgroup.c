@@ -14,8 +14,9 @@ const char *sg_limit_kind_to_string(enum sg_limit_kind k)
                 [SG_LIMIT_CPU_WEIGHT] = "cpu_weight", [SG_LIMIT_CPU_QUOTA] = "cpu_quota",
                 [SG_LIMIT_CPUSET] = "cpus",           [SG_LIMIT_MEMORY_HIGH] = "memory_high",
                 [SG_LIMIT_MEMORY_MAX] = "memory_max", [SG_LIMIT_TASKS] = "tasks_max",
-                [SG_LIMIT_IO_WEIGHT] = "io_weight",   [SG_LIMIT_DEVICES] = "devices",
-                [SG_LIMIT_FREEZE] = "freeze",
+                [SG_LIMIT_IO_WEIGHT] = "io_weight",   [SG_LIMIT_SWAP] = "memory_swap_max",
+                [SG_LIMIT_IO_READ] = "io_read_max",   [SG_LIMIT_IO_WRITE] = "io_write_max",
+                [SG_LIMIT_DEVICES] = "devices",       [SG_LIMIT_FREEZE] = "freeze",
         };
 
         return k < _SG_LIMIT_MAX ? names[k] : NULL;
@@ -134,17 +135,26 @@ uint32_t sg_backend_unenforced(const struct sg_backend *b)
         return b->unenforced;
 }
 
+struct sg_class *sg_class_find(const struct sg_backend *b, const char *name)
+{
+        struct sg_class *c;
+
+        sg_list_foreach (c, &b->classes, list)
+                if (strcmp(c->name, name) == 0)
+                        return c;
+        return NULL;
+}
+
 int sg_class_get(struct sg_backend *b, const char *name, struct sg_class **ret)
 {
         struct sg_class *c;
 
         if (strlen(name) > SG_CLASS_NAME_MAX)
                 return -EINVAL;
-        sg_list_foreach (c, &b->classes, list) {
-                if (strcmp(c->name, name) == 0) {
-                        *ret = c;
-                        return 0;
-                }
+        c = sg_class_find(b, name);
+        if (c) {
+                *ret = c;
+                return 0;
         }
         c = calloc(1, sizeof(*c));
         if (!c)
@@ -168,6 +178,21 @@ static struct sg_scope *scope_alloc(struct sg_backend *b)
         return s;
 }
 
+static int copy_devices(struct sg_device_list *ret, bool closed, const struct sg_device_rule *rules,
+                        size_t n)
+{
+        struct sg_device_list d = {.closed = closed, .n = n};
+
+        if (n > 0) {
+                d.rules = calloc(n, sizeof(*rules));
+                if (!d.rules)
+                        return -ENOMEM;
+                memcpy(d.rules, rules, n * sizeof(*rules));
+        }
+        *ret = d;
+        return 0;
+}
+
 int sg_scope_new(struct sg_scope **ret, struct sg_backend *b, const struct sg_scope_request *req,
                  char **ret_why)
 {
@@ -176,7 +201,10 @@ int sg_scope_new(struct sg_scope **ret, struct sg_backend *b, const struct sg_sc
 
         if (!s)
                 return -ENOMEM;
-        r = b->ops->scope_new(s, req, ret_why);
+        s->devices_known = true;
+        r = copy_devices(&s->devices, req->device_closed, req->devices, req->n_devices);
+        if (r >= 0)
+                r = b->ops->scope_new(s, req, ret_why);
         if (r < 0) {
                 (void)sg_scope_free(s);
                 return r;
@@ -192,7 +220,9 @@ int sg_scope_adopt(struct sg_scope **ret, struct sg_backend *b, const struct sg_
 
         if (!s)
                 return -ENOMEM;
-        r = b->ops->scope_adopt(s, req);
+        r = copy_devices(&s->devices, req->device_closed, req->devices, req->n_devices);
+        if (r >= 0)
+                r = b->ops->scope_adopt(s, req);
         if (r < 0) {
                 (void)sg_scope_free(s);
                 return r;
@@ -211,6 +241,7 @@ struct sg_scope *sg_scope_free(struct sg_scope *s)
                 free(s->dirs[i].path);
                 free(s->cg[i]);
         }
+        free(s->devices.rules);
         free(s);
         return NULL;
 }
@@ -259,6 +290,61 @@ int sg_scope_set_limits(struct sg_scope *s, const struct sg_limits *l, const str
         if (s->ops->scope_ask_limits)
                 return s->ops->scope_ask_limits(s, l, cpus, done, userdata, ret_why);
         return s->ops->scope_set_limits(s, l, cpus, ret_why);
+}
+
+static bool same_rule(const struct sg_device_rule *a, const struct sg_device_rule *b)
+{
+        return a->type == b->type && a->major == b->major && a->minor == b->minor &&
+               strncmp(a->access, b->access, sizeof(a->access)) == 0;
+}
+
+bool sg_device_list_has(const struct sg_device_list *d, const struct sg_device_rule *rule)
+{
+        for (size_t i = 0; i < d->n; i++)
+                if (same_rule(&d->rules[i], rule))
+                        return true;
+        return false;
+}
+
+static bool same_devices(const struct sg_device_list *a, const struct sg_device_list *b)
+{
+        bool same = a->closed == b->closed && a->n == b->n;
+
+        for (size_t i = 0; same && i < a->n; i++)
+                same = sg_device_list_has(b, &a->rules[i]) && sg_device_list_has(a, &b->rules[i]);
+        return same;
+}
+
+int sg_scope_set_devices(struct sg_scope *s, bool closed, const struct sg_device_rule *rules,
+                         size_t n, char **ret_why)
+{
+        struct sg_device_list old = s->devices, fresh;
+        int r;
+
+        r = copy_devices(&fresh, closed, rules, n);
+        if (r < 0)
+                return r;
+        if ((s->devices_known && same_devices(&old, &fresh)) ||
+            !s->backend->ops->scope_set_devices) {
+                free(fresh.rules);
+                return 0;
+        }
+        s->devices = fresh;
+        r = s->backend->ops->scope_set_devices(s, s->devices_known ? &old : NULL, ret_why);
+        if (r < 0) { /* so that it is tried again */
+                s->devices = old;
+                free(fresh.rules);
+                return r;
+        }
+        s->devices_known = true;
+        free(old.rules);
+        return 0;
+}
+
+int sg_backend_set_class_weight(struct sg_backend *b, const char *class, uint64_t weight,
+                                char **ret_why)
+{
+        return b->ops->class_set_weight ? b->ops->class_set_weight(b, class, weight, ret_why) : 0;
 }
 
 int sg_scope_freeze(struct sg_scope *s, bool frozen)

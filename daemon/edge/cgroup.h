@@ -29,6 +29,9 @@ enum sg_limit_kind {
         SG_LIMIT_MEMORY_MAX,
         SG_LIMIT_TASKS,
         SG_LIMIT_IO_WEIGHT,
+        SG_LIMIT_SWAP,
+        SG_LIMIT_IO_READ,
+        SG_LIMIT_IO_WRITE,
         SG_LIMIT_DEVICES,
         SG_LIMIT_FREEZE,
         _SG_LIMIT_MAX,
@@ -53,6 +56,7 @@ struct sg_scope_request {
                                   ptmx pts) and these */
         const struct sg_device_rule *devices;
         size_t n_devices;
+        bool devices_stay; /* sg_scope_adopt(): what they are is what they remain */
 };
 
 struct sg_backend_options {
@@ -124,6 +128,13 @@ int sg_scope_holds(const struct sg_scope *s, pid_t pid, bool in_job);
  * the latest by sg_scope_free(). */
 int sg_scope_set_limits(struct sg_scope *s, const struct sg_limits *l, const struct sg_cpuset *cpus,
                         sg_scope_done_cb done, void *userdata, char **ret_why);
+/* Replaces the device rules if they differ; what runs has open what it has open. With systemd they
+ * are on their way when this returns. */
+int sg_scope_set_devices(struct sg_scope *s, bool closed, const struct sg_device_rule *rules,
+                         size_t n, char **ret_why);
+/* Of a class that has scopes, if it differs; others get it with their first scope. */
+int sg_backend_set_class_weight(struct sg_backend *b, const char *class, uint64_t weight,
+                                char **ret_why);
 int sg_scope_freeze(struct sg_scope *s, bool frozen); /* returns when the write is accepted */
 int sg_scope_frozen(const struct sg_scope *s);        /* 1, 0, -errno */
 /* Sends sig to every process of `job`; SIGKILL in a way that nothing escapes (cgroup.kill, or

@@ -27,6 +27,7 @@ const size_t sg_devices_n_standard = SG_ELEMENTSOF(sg_devices_standard);
 
 #define INSNS_PER_RULE 8
 #define INSNS_FRAME 8
+#define PROGRAM_NAME "schedgov_dev" /* at most 15 characters */
 
 struct program {
         struct bpf_insn *insns;
@@ -121,7 +122,7 @@ static int load(const struct sg_device_rule *rules, size_t n_rules)
         attr.insns = (uint64_t)(uintptr_t)insns;
         attr.insn_cnt = (uint32_t)p.n;
         attr.license = (uint64_t)(uintptr_t) "LGPL-2.1-or-later";
-        memcpy(attr.prog_name, "schedgov_dev", sizeof("schedgov_dev"));
+        memcpy(attr.prog_name, PROGRAM_NAME, sizeof(PROGRAM_NAME));
         return sys_bpf(BPF_PROG_LOAD, &attr);
 }
 
@@ -150,19 +151,22 @@ static int query(int group, uint32_t *ret_id)
         return 0;
 }
 
-static int program_id(int program, uint32_t *ret_id)
+static int program_info(int program, struct bpf_prog_info *ret)
 {
-        struct bpf_prog_info info = {};
         union bpf_attr attr = {};
-        int r;
 
+        *ret = (struct bpf_prog_info){};
         attr.info.bpf_fd = (uint32_t)program;
-        attr.info.info = (uint64_t)(uintptr_t)&info;
-        attr.info.info_len = sizeof(info);
-        r = sys_bpf(BPF_OBJ_GET_INFO_BY_FD, &attr);
-        if (r >= 0)
-                *ret_id = info.id;
-        return r;
+        attr.info.info = (uint64_t)(uintptr_t)ret;
+        attr.info.info_len = sizeof(*ret);
+        return sys_bpf(BPF_OBJ_GET_INFO_BY_FD, &attr);
+}
+
+static int program_open(uint32_t id)
+{
+        union bpf_attr attr = {.prog_id = id};
+
+        return sys_bpf(BPF_PROG_GET_FD_BY_ID, &attr);
 }
 
 static int attach(int group, int program, uint32_t replace_id)
@@ -171,11 +175,9 @@ static int attach(int group, int program, uint32_t replace_id)
         union bpf_attr attr = {};
 
         if (replace_id) {
-                attr.prog_id = replace_id;
-                old = sys_bpf(BPF_PROG_GET_FD_BY_ID, &attr);
+                old = program_open(replace_id);
                 if (old < 0)
                         return old;
-                attr = (union bpf_attr){};
                 attr.replace_bpf_fd = (uint32_t)old;
         }
         attr.target_fd = (uint32_t)group;
@@ -188,7 +190,8 @@ static int attach(int group, int program, uint32_t replace_id)
 int sg_devices_bpf_attach(const char *group, const struct sg_device_rule *rules, size_t n_rules)
 {
         _cleanup_close_ int dir = -1, program = -1;
-        uint32_t wanted = 0, present = 0;
+        struct bpf_prog_info wanted;
+        uint32_t present = 0;
         int r;
 
         dir = open(group, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -203,11 +206,37 @@ int sg_devices_bpf_attach(const char *group, const struct sg_device_rule *rules,
         r = attach(dir, program, present);
         if (r < 0)
                 return r;
-        r = program_id(program, &wanted);
+        r = program_info(program, &wanted);
         if (r < 0)
                 return r;
         r = query(dir, &present);
         if (r < 0)
                 return r;
-        return present == wanted ? 0 : -EIO;
+        return present == wanted.id ? 0 : -EIO;
+}
+
+int sg_devices_bpf_detach(const char *group)
+{
+        _cleanup_close_ int dir = -1, program = -1;
+        struct bpf_prog_info info;
+        union bpf_attr attr = {};
+        uint32_t present = 0;
+        int r;
+
+        dir = open(group, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (dir < 0)
+                return -errno;
+        r = query(dir, &present);
+        if (r < 0 || present == 0)
+                return r;
+        program = program_open(present);
+        if (program < 0)
+                return program;
+        r = program_info(program, &info);
+        if (r < 0 || strcmp(info.name, PROGRAM_NAME) != 0)
+                return r;
+        attr.target_fd = (uint32_t)dir;
+        attr.attach_bpf_fd = (uint32_t)program;
+        attr.attach_type = BPF_CGROUP_DEVICE;
+        return sys_bpf(BPF_PROG_DETACH, &attr);
 }

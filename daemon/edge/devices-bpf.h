@@ -14,3 +14,5 @@ int sg_devices_bpf_supported(void);
  * earlier program of ours or of whoever attached there, atomically; asks the kernel whether it is
  * there. The program lives as long as the group. -errno. */
 int sg_devices_bpf_attach(const char *group, const struct sg_device_rule *rules, size_t n_rules);
+/* Takes a program of ours away, and leaves one of others. */
+int sg_devices_bpf_detach(const char *group);
