@@ -203,3 +203,18 @@ bool sg_io_stands(const char *group, bool v2, enum sg_limit_kind kind, uint64_t 
         return sg_disks(&disks, &n) >= 0 && read_lines(group, file_of(v2, kind), &text) >= 0 &&
                (n > 0 || value == SG_UNLIMITED) && all_stand(text, v2, kind, disks, n, value);
 }
+
+uint64_t sg_io_lowest(const char *group, enum sg_limit_kind kind)
+{
+        _cleanup_free_ char *text = NULL;
+        uint64_t lowest = SG_UNLIMITED;
+
+        if (read_lines(group, file_of(true, kind), &text) < 0)
+                return lowest;
+        for (const char *p = text; (p = strstr(p, key_of(kind)));) {
+                p += strlen(key_of(kind));
+                if (strncmp(p, "max", 3) != 0 && strtoull(p, NULL, 10) < lowest)
+                        lowest = strtoull(p, NULL, 10);
+        }
+        return lowest;
+}

@@ -16,5 +16,7 @@ int sg_disks(struct sg_disk **ret, size_t *ret_n);
 
 /* kind: SG_LIMIT_IO_READ or SG_LIMIT_IO_WRITE. Writes the disks that differ, and reads back. */
 int sg_io_apply(const char *group, bool v2, enum sg_limit_kind kind, uint64_t value, char **why);
+/* v2: the lowest of all disks' limits there. */
+uint64_t sg_io_lowest(const char *group, enum sg_limit_kind kind);
 /* Whether all disks have that limit there. */
 bool sg_io_stands(const char *group, bool v2, enum sg_limit_kind kind, uint64_t value);

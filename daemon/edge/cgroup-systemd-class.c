@@ -94,6 +94,16 @@ void sg_class_set_weight(struct sg_systemd *sd, struct sg_class *c, uint64_t wei
                 sg_log(LOG_WARNING, "cannot set the weight of %s: %s", slice, strerror(-r));
 }
 
+int sg_class_change_weight(struct sg_backend *b, const char *class, uint64_t weight, char **ret_why)
+{
+        struct sg_class *c = sg_class_find(b, class);
+
+        (void)ret_why; /* if systemd can't be reached it is told when it is back */
+        if (c && c->weight != weight)
+                sg_class_set_weight(b->systemd, c, weight);
+        return 0;
+}
+
 static int append_holder(sd_bus_message *m, const struct sg_systemd *sd)
 {
         int r;

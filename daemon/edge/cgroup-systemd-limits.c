@@ -107,7 +107,7 @@ static int send_change(struct change *c, bool all)
         r = sg_systemd_new_set(sd, &m, u->name);
         if (r >= 0)
                 r = sg_property_append_limits(m, c->scope, all, &c->limits, &c->cpus);
-        if (r >= 0 && all)
+        if (r >= 0 && all && c->scope->devices_known)
                 r = sg_property_append_devices(m, &c->scope->devices);
         if (r >= 0)
                 r = sd_bus_message_close_container(m);

@@ -142,16 +142,18 @@ static int append_limit(sd_bus_message *m, const struct property *p, uint64_t va
 int sg_property_append_limits(sd_bus_message *m, const struct sg_scope *s, bool all,
                               const struct sg_limits *l, const struct sg_cpuset *cpus)
 {
-        bool made = s->n_dirs > 0;
+        bool ours = s->ops->scope_place, made = s->n_dirs > 0;
         int r = 0;
 
         for (size_t i = 0; r >= 0 && i < SG_ELEMENTSOF(properties); i++) {
                 const struct property *p = &properties[i];
                 uint64_t value = limit_of(l, p);
+                bool anew = all;
 
-                if (!made && is_bandwidth(p) && value == SG_UNLIMITED)
-                        continue; /* a write for each disk that says what is so already */
-                if (all || limit_of(&s->limits, p) != value)
+                /* Nothing has one from its making, and a unit of others may for single disks. */
+                if (is_bandwidth(p) && value == SG_UNLIMITED && !(made && ours))
+                        anew = false;
+                if (anew || limit_of(&s->limits, p) != value)
                         r = append_limit(m, p, value);
         }
         if (r >= 0 && (all || !same_cpus(s, l, cpus)))

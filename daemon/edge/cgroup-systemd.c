@@ -327,16 +327,6 @@ static int scope_populated(const struct sg_scope *s)
         return s->n_dirs == 0 ? 0 : sg_fs_scope_populated(s);
 }
 
-static int set_weight(struct sg_backend *b, const char *class, uint64_t weight, char **ret_why)
-{
-        struct sg_class *c = sg_class_find(b, class);
-
-        (void)ret_why; /* if systemd can't be reached it is told when it is back */
-        if (c && c->weight != weight)
-                sg_class_set_weight(b->systemd, c, weight);
-        return 0;
-}
-
 static void scope_counters(struct sg_scope *s, struct sg_counters *ret)
 {
         sg_counters_read(s->dirs, s->n_dirs, ret);
@@ -363,7 +353,7 @@ const struct sg_backend_ops sg_systemd_ops = {
         .scope_holds = scope_holds,
         .scope_ask_limits = sg_unit_ask_limits,
         .scope_set_devices = sg_unit_send_devices,
-        .class_set_weight = set_weight,
+        .class_set_weight = sg_class_change_weight,
         .scope_freeze = sg_fs_scope_freeze,
         .scope_frozen = sg_fs_scope_frozen,
         .scope_signal = scope_signal,

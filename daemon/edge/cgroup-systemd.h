@@ -87,6 +87,9 @@ void sg_class_holder_name(char buf[SG_UNIT_NAME_MAX], const struct sg_systemd *s
 /* Its slice, with that weight, and in it the holder: asked for ahead of what needs them. */
 void sg_class_hold(struct sg_systemd *sd, struct sg_class *c);
 void sg_class_set_weight(struct sg_systemd *sd, struct sg_class *c, uint64_t weight);
+/* Of the backend. */
+int sg_class_change_weight(struct sg_backend *b, const char *class, uint64_t weight,
+                           char **ret_why);
 void sg_class_release_idle(struct sg_systemd *sd); /* stops the holders of classes without jobs */
 
 /* cgroup-systemd-limits.c */

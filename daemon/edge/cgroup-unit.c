@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/time-util.h"
 #include "edge/cgroup-group.h"
+#include "edge/cgroup-io.h"
 #include "edge/cgroup-systemd.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -220,7 +221,10 @@ void sg_scope_read_limits(const struct sg_scope *s, struct sg_limits *ret)
         (void)sg_group_read_u64(dir, "cpu.weight", &ret->cpu_weight);
         (void)sg_group_read_u64(dir, "memory.high", &ret->memory_high);
         (void)sg_group_read_u64(dir, "memory.max", &ret->memory_max);
+        (void)sg_group_read_u64(dir, "memory.swap.max", &ret->memory_swap_max);
         (void)sg_group_read_u64(dir, "pids.max", &ret->tasks_max);
+        ret->io_read_max = sg_io_lowest(dir, SG_LIMIT_IO_READ);
+        ret->io_write_max = sg_io_lowest(dir, SG_LIMIT_IO_WRITE);
         read_quota(dir, &ret->cpu_quota_pm);
         if (s->backend->io_weight_file)
                 (void)sg_group_read_key(dir, s->backend->io_weight_file, "default",

@@ -324,13 +324,12 @@ int sg_scope_set_devices(struct sg_scope *s, bool closed, const struct sg_device
         r = copy_devices(&fresh, closed, rules, n);
         if (r < 0)
                 return r;
-        if ((s->devices_known && same_devices(&old, &fresh)) ||
-            !s->backend->ops->scope_set_devices) {
+        if ((s->devices_known && same_devices(&old, &fresh)) || !s->ops->scope_set_devices) {
                 free(fresh.rules);
                 return 0;
         }
         s->devices = fresh;
-        r = s->backend->ops->scope_set_devices(s, s->devices_known ? &old : NULL, ret_why);
+        r = s->ops->scope_set_devices(s, s->devices_known ? &old : NULL, ret_why);
         if (r < 0) { /* so that it is tried again */
                 s->devices = old;
                 free(fresh.rules);

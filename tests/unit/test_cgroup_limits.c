@@ -77,6 +77,28 @@ static void test_class_weights(void **state)
         assert_three_to_one(b, a);
 }
 
+static void test_class_weight_changes_live(void **state)
+{
+        struct fixture *f = *state;
+        struct sg_limits l = limits();
+        struct sg_scope_request req = request(&l, 0);
+        struct sg_scope *s;
+        bool v2 = on_v2(f, SG_LIMIT_CPU_WEIGHT);
+        char class[PATH_MAX];
+        uint64_t v;
+
+        req.class = "_odd"; /* whose group has another name */
+        s = scope_with(f, &req);
+        (void)snprintf(class, sizeof(class), "%s",
+                       sg_scope_dir(s, sg_fs_hier_of(f->backend, SG_LIMIT_CPU_WEIGHT)));
+        *strrchr(class, '/') = '\0';
+        assert_int_equal(sg_backend_set_class_weight(f->backend, "_odd", 250, &f->why), 0);
+        assert_int_equal(sg_group_read_u64(class, v2 ? "cpu.weight" : "cpu.shares", &v), 0);
+        assert_int_equal(v, v2 ? 250 : 2560);
+        assert_int_equal(sg_backend_set_class_weight(f->backend, "nowhere", 250, &f->why), 0);
+        assert_null(f->why);
+}
+
 static uint64_t throttled(const char *job)
 {
         uint64_t n = 0;
@@ -295,6 +317,51 @@ static void test_pin_what_runs_already(void **state)
         assert_int_equal(sg_scope_holds(s, keeper, true), 0);
 }
 
+static uint64_t memory_file(const char *job, const char *file)
+{
+        uint64_t v;
+
+        assert_int_equal(sg_group_read_u64(job, file, &v), 0);
+        return v;
+}
+
+static void expect_swap_v1(const char *job, uint64_t memory, uint64_t swap)
+{
+        assert_int_equal(memory_file(job, "memory.limit_in_bytes"), memory);
+        assert_int_equal(memory_file(job, "memory.memsw.limit_in_bytes"), memory + swap);
+}
+
+/* Up and down, as v1 takes the two only in the right order. */
+static void test_swap_beside_memory(void **state)
+{
+        static const uint64_t steps[][2] = {{64, 16}, {128, 16}, {32, 0}, {32, 64}, {100, 8}};
+        struct fixture *f = *state;
+        struct sg_limits l = limits();
+        bool v2 = on_v2(f, SG_LIMIT_SWAP);
+        struct sg_scope *s = scope(f, &l, 0);
+        char job[PATH_MAX];
+
+        (void)job_dir(f, s, SG_LIMIT_SWAP, job);
+        for (size_t i = 0; i < SG_ELEMENTSOF(steps); i++) {
+                l.memory_max = steps[i][0] * MIB;
+                l.memory_swap_max = steps[i][1] * MIB + 1; /* held as whole pages */
+                assert_int_equal(sg_scope_set_limits(s, &l, NULL, NULL, NULL, &f->why), 0);
+                assert_int_equal(sg_scope_unenforced(s), 0);
+                if (v2)
+                        assert_int_equal(memory_file(job, "memory.swap.max"), steps[i][1] * MIB);
+                else
+                        expect_swap_v1(job, steps[i][0] * MIB, steps[i][1] * MIB);
+        }
+        l.memory_max = SG_UNLIMITED;
+        assert_int_equal(sg_scope_set_limits(s, &l, NULL, NULL, NULL, &f->why), 0);
+        assert_int_equal(sg_scope_unenforced(s), v2 ? 0 : sg_bit(SG_LIMIT_SWAP));
+        l.memory_swap_max = SG_UNLIMITED;
+        assert_int_equal(sg_scope_set_limits(s, &l, NULL, NULL, NULL, NULL), 0);
+        assert_int_equal(sg_scope_unenforced(s), 0);
+        if (!v2)
+                assert_true(memory_file(job, "memory.memsw.limit_in_bytes") >= UINT64_C(1) << 62);
+}
+
 static void test_live_changes(void **state)
 {
         struct fixture *f = *state;
@@ -372,6 +439,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 TEST(test_weights),
                 TEST(test_class_weights),
+                TEST(test_class_weight_changes_live),
                 TEST(test_quota),
                 TEST(test_tiny_quota_has_a_longer_period),
                 TEST(test_memory_limit_kills_the_job_only),
@@ -379,6 +447,7 @@ int main(void)
                 TEST(test_tasks_stop_a_fork_bomb),
                 TEST(test_pin),
                 TEST(test_pin_what_runs_already),
+                TEST(test_swap_beside_memory),
                 TEST(test_live_changes),
                 TEST(test_what_the_kernel_lacks_is_said),
                 TEST(test_refused_values_are_said),

@@ -349,15 +349,15 @@ static void test_devices(void **state)
         (void)unlink(node);
 }
 
-/* Rules can be replaced while the job runs, and the program is found to be the only one. */
+/* Rules can be replaced while the job runs: the new ones hold, and no others. */
 static void test_devices_replaced(void **state)
 {
         struct fixture *f = *state;
         struct sg_limits l = limits();
         struct sg_scope_request req = request(&l, 0);
-        const struct sg_device_rule rule = {'c', 195, 3, "rwm"};
+        const struct sg_device_rule rule = {'c', 195, 3, "rwm"}, null = {'c', 1, 3, "r"};
         struct sg_scope *s;
-        char node[] = "/tmp/test_cgroup_node.XXXXXX", job[PATH_MAX];
+        char node[] = "/tmp/test_cgroup_node.XXXXXX";
         int fd = mkstemp(node);
 
         assert_true(fd >= 0);
@@ -367,11 +367,33 @@ static void test_devices_replaced(void **state)
         req.device_closed = true;
         s = scope_with(f, &req);
         assert_int_equal(run(f, s, true, open_node, node), EPERM);
-        assert_int_equal(sg_devices_bpf_attach(job_path(s, job), &rule, 1), 0);
+        assert_int_equal(sg_scope_set_devices(s, true, &rule, 1, &f->why), 0);
         assert_int_equal(run(f, s, true, open_node, node), ENXIO);
-        assert_int_equal(sg_devices_bpf_attach(job, NULL, 0), 0);
+        assert_int_equal(sg_scope_set_devices(s, true, &null, 1, &f->why), 0);
         assert_int_equal(run(f, s, true, open_node, node), EPERM);
+        assert_int_equal(sg_scope_set_devices(s, true, NULL, 0, &f->why), 0);
+        assert_int_equal(run(f, s, true, open_node, node), EPERM);
+        assert_int_equal(run(f, s, true, open_node, "/dev/null"), 0); /* though a rule less */
+        assert_int_equal(sg_scope_set_devices(s, false, NULL, 0, &f->why), 0);
+        assert_int_equal(run(f, s, true, open_node, node), ENXIO);
         (void)unlink(node);
+}
+
+/* A scope that was open has no group in the devices hierarchy of v1 yet. */
+static void test_devices_closed_later(void **state)
+{
+        struct fixture *f = *state;
+        struct sg_limits l = limits();
+        struct sg_scope *s = scope(f, &l, 0);
+        pid_t pid = spawn(f, s, true, idle, NULL);
+
+        assert_int_equal(run(f, s, true, open_node, "/dev/null"), 0);
+        assert_int_equal(run(f, s, true, open_node, "/dev/kmsg"), 0);
+        assert_int_equal(sg_scope_set_devices(s, true, NULL, 0, &f->why), 0);
+        assert_int_equal(sg_scope_unenforced(s), 0);
+        assert_int_equal(sg_scope_holds(s, pid, true), 1);
+        assert_int_equal(run(f, s, true, open_node, "/dev/null"), 0);
+        assert_int_equal(run(f, s, true, open_node, "/dev/kmsg"), EPERM);
 }
 
 static void test_skipped(void **state)
@@ -401,6 +423,7 @@ int main(void)
                 TEST(test_zombies_do_not_count),
                 TEST(test_devices),
                 TEST(test_devices_replaced),
+                TEST(test_devices_closed_later),
                 TEST_V1(test_layout),
                 TEST_V1(test_freeze),
                 TEST_V1(test_nested_groups),
@@ -408,6 +431,8 @@ int main(void)
                 TEST_V1(test_signals),
                 TEST_V1(test_zombies_do_not_count),
                 TEST_V1(test_devices),
+                TEST_V1(test_devices_replaced),
+                TEST_V1(test_devices_closed_later),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
