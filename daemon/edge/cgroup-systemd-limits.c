@@ -108,7 +108,7 @@ static int send_change(struct change *c, bool all)
         if (r >= 0)
                 r = sg_property_append_limits(m, c->scope, all, &c->limits, &c->cpus);
         if (r >= 0 && all && c->scope->devices_known)
-                r = sg_property_append_devices(m, &c->scope->devices);
+                r = sg_property_append_devices(m, &c->scope->devices, true);
         if (r >= 0)
                 r = sd_bus_message_close_container(m);
         if (r < 0)
@@ -188,7 +188,7 @@ int sg_unit_send_devices(struct sg_scope *s, const struct sg_device_list *old, c
         }
         r = sg_systemd_new_set(u->systemd, &m, u->name);
         if (r >= 0)
-                r = sg_property_append_devices(m, &s->devices);
+                r = sg_property_append_devices(m, &s->devices, true);
         if (r >= 0)
                 r = sd_bus_message_close_container(m);
         if (r >= 0)

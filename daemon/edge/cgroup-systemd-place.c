@@ -310,7 +310,7 @@ static int append_scope(sd_bus_message *m, const struct sg_unit *u)
         if (r >= 0)
                 r = sg_property_append_limits(m, u->scope, true, &u->scope->limits,
                                               &u->scope->cpus);
-        return r < 0 ? r : sg_property_append_devices(m, &u->scope->devices);
+        return r < 0 ? r : sg_property_append_devices(m, &u->scope->devices, false);
 }
 
 static int start(struct sg_unit *u)
