@@ -5,6 +5,7 @@ import fcntl
 import hashlib
 import os
 import sys
+import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))))
 HERE = f"{TOP}/tests/vm"
@@ -46,3 +47,34 @@ def locked(path, shared=False):
     with open(path, "a", encoding="ascii") as f:
         fcntl.flock(f, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
         yield
+
+
+@contextlib.contextmanager
+def admitted(everything):
+    """Waits until this machine has a CPU for another guest, or for a run of several. Emulation
+    takes a CPU each; more of them at once would only run into their time limits."""
+    names = [f"{IMAGES}/slot-{n}.lock" for n in range(os.cpu_count() or 1)]
+    with contextlib.ExitStack() as held:
+        with locked(f"{IMAGES}/queue.lock"):  # first come, first served
+            waiting, begin, said = list(names), time.monotonic(), False
+            while waiting if everything else len(waiting) == len(names):
+                taken = next((name for name in waiting if take(name, held)), None)
+                if taken:
+                    waiting.remove(taken)
+                    continue
+                if not said and time.monotonic() > begin + 2:
+                    said = True
+                    say("waiting for the guests of other runs")
+                time.sleep(0.1)  # until any of them becomes free
+        yield
+
+
+def take(name, held):
+    f = open(name, "a", encoding="ascii")
+    try:
+        fcntl.flock(f, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        f.close()
+        return False
+    held.enter_context(f)
+    return True

@@ -19,9 +19,8 @@ import time
 import guest
 import stage
 import warm
-from common import CACHE, HERE, LOGS, TOP, Failure, content, say
+from common import CACHE, LOGS, TOP, Failure, content, say
 
-SETUP_SECONDS = 120
 CLOSE_SECONDS = 5
 PASSED = ("VARIANT", "CI", "TERM", "NO_COLOR", "UBSAN_OPTIONS", "ASAN_OPTIONS", "LSAN_OPTIONS",
           "CMOCKA_MESSAGE_OUTPUT", "SG_ALLOW_SKIP")
@@ -106,7 +105,7 @@ class Node:
         own = addresses.pop(self.number - 1)
         env = {"VM_NODE": self.number, "VM_NODES": options.nodes, "VM_ADDRESS": own,
                "VM_PEERS": " ".join(addresses), "VM_BOOT": self.boot, "VM_NOW": time.time(),
-               "VM_START": int(options.start), "PYTHONDONTWRITEBYTECODE": 1}
+               "PYTHONDONTWRITEBYTECODE": 1}
         return {k: str(v) for k, v in {**self.session.environment, **env}.items()}
 
     def start(self, console):
@@ -114,8 +113,8 @@ class Node:
         arguments = s.image, s.shares, console, s.network.group
         if not s.options.boot:
             try:
-                self.guest = warm.resume(s.image, s.saved, *arguments[1:])
-                self.setup()
+                self.guest = warm.resume(s.image, s.installed or s.saved, *arguments[1:])
+                self.setup(s.options.install and not s.installed)
                 return
             except guest.Gone as why:
                 if s.ending:
@@ -124,20 +123,13 @@ class Node:
                 self.guest.close()
         disk = f"format=raw,snapshot=on,file={guest.quote(s.image)}/root.ext4"
         self.guest = warm.boot(s.image, disk, *arguments[1:])
-        self.setup()
+        self.setup(s.options.install)
 
-    def setup(self):
-        said = []
+    def setup(self, install):
         begin = time.monotonic()
-        try:
-            status = self.guest.run(["/bin/bash", "-c", content(f"{HERE}/guest/setup").decode()],
-                                    self.environment(), lambda _, data: said.append(data),
-                                    SETUP_SECONDS)
-        except guest.Expired:
-            raise Failure(f"the guest isn't set up after {SETUP_SECONDS} s") from None
-        if status != 0:
-            text = b"".join(said).decode(errors="replace").strip()
-            raise Failure(f"the guest can't be set up: {text}")
+        env = {**self.environment(), "VM_PHASE": "run", "VM_INSTALL": str(int(install)),
+               "VM_START": str(int(self.session.options.start and self.boot == 1))}
+        warm.script(self.guest, "setup", env)
         if self.session.options.verbose:
             say(f"set up in {time.monotonic() - begin:.2f} s")
 
@@ -152,7 +144,7 @@ class Node:
                 if self.boot > options.reboots:
                     raise Failure("the guest has rebooted") from None
                 self.boot += 1
-                self.setup()
+                self.setup(False)
             except guest.Expired:
                 say(f"timed out after {options.timeout} s")
                 self.guest.interrupt(signal.SIGKILL, self.output, 10)
@@ -211,10 +203,12 @@ class Session:
             fault = os.path.realpath(os.environ.get("SG_FAULT_BUILD", f"{TOP}/build/debug"))
             if fault.startswith(TOP + "/"):
                 self.environment["SG_FAULT_BUILD"] = "/src" + fault[len(TOP):]
-            with open(f"{self.directory.path}/stage.tar", "wb") as copy:
-                if options.install:
-                    with stage.ensure(options.variant, options.prepared) as tar:
-                        shutil.copyfileobj(tar, copy)
+            self.installed = None
+            if options.install:
+                tar = f"{self.directory.path}/stage.tar"
+                with stage.ensure(options.variant, options.prepared) as f, open(tar, "wb") as copy:
+                    shutil.copyfileobj(f, copy)
+                self.installed = warm.installed(image, saved, options.variant, tar)
             self.command = self.guest_command() if options.script else None
         except BaseException:
             self.close()

@@ -31,8 +31,8 @@ def build(variant, path):
     try:
         os.mkdir(f"{temporary}/root", 0o755)
         make(variant, f"{temporary}/root")
-        subprocess.run(["tar", "-C", f"{temporary}/root", "--owner=0", "--group=0", "-cf",
-                        f"{temporary}/tar", "."], check=True)
+        subprocess.run(["tar", "-C", f"{temporary}/root", "--owner=0", "--group=0", "--sort=name",
+                        "--mtime=@0", "-cf", f"{temporary}/tar", "."], check=True)
         os.rename(f"{temporary}/tar", path)
     except BaseException:
         remove_quietly(path)  # an older build must not pass for this one

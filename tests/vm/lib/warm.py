@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A guest that has booted and settled, saved once: IMAGE/warm-KEY holds its RAM (state) and what its
 boot wrote to the disk (disk.qcow2, on top of the image). Resuming it takes a second."""
+import glob
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import tempfile
 import time
 
 import guest
-from common import HERE, LOGS, Failure, content, digest, locked, say
+from common import CACHE, HERE, LOGS, Failure, content, digest, locked, say
 
 BOOT_SECONDS = 180
+SCRIPT_SECONDS = 180
 QUIET_NETWORK = "239.77.0.1:9"  # of a guest that talks to nobody
 
 
@@ -70,33 +73,80 @@ def boot(image, disk, shares, console, network, monitor=False):
     return new
 
 
-def save(image, directory):
-    """Boots, settles and saves a guest. The directory is all that it sees of the host."""
-    overlay = f"{directory}/disk.qcow2"
-    subprocess.run(["qemu-img", "create", "-q", "-f", "qcow2", "-F", "raw", "-b", "../root.ext4",
-                    overlay], check=True)
-    empty = f"{directory}/empty"
-    os.mkdir(empty)
-    shares = {name: empty for name in guest.SHARES}
+def overlay(directory, backing):
+    """A disk that keeps what is written to it, as Guest's `disk`."""
+    path = f"{directory}/disk.qcow2"
+    form = "raw" if backing.endswith("/root.ext4") else "qcow2"
+    subprocess.run(["qemu-img", "create", "-q", "-f", "qcow2", "-F", form, "-b",
+                    os.path.relpath(backing, directory), path], check=True)
+    return f"format=qcow2,file={guest.quote(path)}"
+
+
+def no_shares(directory):
+    os.mkdir(f"{directory}/empty")
+    return {name: f"{directory}/empty" for name in guest.SHARES}
+
+
+def script(running, name, env):
+    """Runs one of the scripts in guest/, to the end."""
+    said = []
+    try:
+        status = running.run(["/bin/bash", "-c", content(f"{HERE}/guest/{name}").decode()], env,
+                             lambda _, data: said.append(data), SCRIPT_SECONDS)
+    except guest.Expired:
+        raise Failure(f"{name} is still busy after {SCRIPT_SECONDS} s") from None
+    if status != 0:
+        raise Failure(f"{name}: " + b"".join(said).decode(errors="replace").strip())
+
+
+def console(directory):
+    return f"file,path={guest.quote(directory)}/console.log"
+
+
+def save_booted(image, directory):
     begin = time.monotonic()
-    console = f"{directory}/console.log"
-    first = boot(image, f"format=qcow2,file={guest.quote(overlay)}", shares,
-                 f"file,path={guest.quote(console)}", QUIET_NETWORK, monitor=True)
+    first = boot(image, overlay(directory, f"{image}/root.ext4"), no_shares(directory),
+                 console(directory), QUIET_NETWORK, monitor=True)
     try:
         booted = time.monotonic()
-        output = []
-        status = first.run(["/bin/bash", "-c", content(f"{HERE}/guest/warm-up").decode()], {},
-                           lambda _, data: output.append(data), BOOT_SECONDS)
-        if status != 0:
-            raise Failure("warm-up: " + b"".join(output).decode(errors="replace").strip())
-        Monitor(first.monitor).save("cat >../state")
+        script(first, "warm-up", {})
+        Monitor(first.monitor).save(f"cat >{shlex.quote(directory)}/state")
     finally:
         first.close()
-    shutil.rmtree(empty)
     say(f"booted in {booted - begin:.1f} s, saved after {time.monotonic() - begin:.1f} s")
 
 
+def save_installed(image, saved, tar, directory):
+    begin = time.monotonic()
+    shares = no_shares(directory)
+    shutil.copy(tar, f"{directory}/empty/stage.tar")
+    copy = guest.Guest(image, overlay(directory, f"{saved}/disk.qcow2"), shares,
+                       console(directory), QUIET_NETWORK, f"{saved}/state", monitor=True)
+    try:
+        script(copy, "setup", {"VM_PHASE": "install", "VM_NOW": str(time.time())})
+        Monitor(copy.monitor).save(f"cat >{shlex.quote(directory)}/state")
+    finally:
+        copy.close()
+    say(f"installed the build in {time.monotonic() - begin:.1f} s")
+
+
+def create(path, save):
+    """A directory that appears when `save` has filled it."""
+    temporary = tempfile.mkdtemp(prefix="new-", dir=os.path.dirname(path))
+    try:
+        save(temporary)
+        shutil.rmtree(f"{temporary}/empty")
+        os.rename(temporary, path)
+    except Failure:
+        keep_console(f"{temporary}/console.log")
+        raise
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
 def keep_console(path):
+    if not os.path.exists(path):
+        return
     os.makedirs(LOGS, exist_ok=True)
     kept = shutil.copy(path, f"{LOGS}/boot-{os.getpid()}.log")
     say(f"console: {os.path.relpath(kept)}")
@@ -109,16 +159,21 @@ def ensure(image, prepared=False):
         if not os.path.isdir(path):
             if prepared:
                 raise Failure("no saved guest was prepared")
-            temporary = tempfile.mkdtemp(prefix="new-", dir=image)
-            try:
-                save(image, temporary)
-                os.rename(temporary, path)
-            except Failure:
-                keep_console(f"{temporary}/console.log")
-                raise
-            finally:
-                shutil.rmtree(temporary, ignore_errors=True)
+            create(path, lambda directory: save_booted(image, directory))
     return path
+
+
+def installed(image, saved, variant, tar, prepare=False):
+    """The same with the build in `tar` installed, if there is one or it is to be made, else None.
+    It saves every run an installation: worth it for many of the same build."""
+    name = digest(content(tar), content(f"{HERE}/guest/setup"), saved.encode())
+    path = f"{CACHE}/installed-{variant}-{name}"
+    with locked(f"{CACHE}/installed-{variant}.lock"):
+        if prepare and not os.path.isdir(path):
+            for old in glob.glob(f"{CACHE}/installed-{variant}-*"):
+                shutil.rmtree(old, ignore_errors=True)
+            create(path, lambda directory: save_installed(image, saved, tar, directory))
+    return path if os.path.isdir(path) else None
 
 
 def resume(image, saved, shares, console, network):
