@@ -175,33 +175,6 @@ int sg_unit_ask_limits(struct sg_scope *s, const struct sg_limits *l, const stru
         return change(s, l, cpus, false, done, userdata, ret_why);
 }
 
-int sg_unit_send_devices(struct sg_scope *s, const struct sg_device_list *old, char **ret_why)
-{
-        _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
-        struct sg_unit *u = s->unit;
-        int r;
-
-        (void)old;
-        if (s->n_dirs == 0) { /* the unit isn't there yet */
-                u->stale = u->stale || u->step > SG_UNIT_WAITING;
-                return 0;
-        }
-        r = sg_systemd_new_set(u->systemd, &m, u->name);
-        if (r >= 0)
-                r = sg_property_append_devices(m, &s->devices, true);
-        if (r >= 0)
-                r = sd_bus_message_close_container(m);
-        if (r >= 0)
-                r = sg_systemd_send(u->systemd, m, SG_SYSTEMD_ERROR("NoSuchUnit"));
-        if (r < 0) {
-                if (r == -ENOTCONN)
-                        sg_why(ret_why, "systemd can't be reached at the moment");
-                return r;
-        }
-        sg_property_read_back(s);
-        return 0;
-}
-
 void sg_unit_reapply(struct sg_scope *s)
 {
         _cleanup_free_ char *why = NULL;

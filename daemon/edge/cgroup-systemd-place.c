@@ -341,11 +341,17 @@ static bool may_start(const struct sg_systemd *sd)
         return sd->n_in_flight < IN_FLIGHT_MAX && sg_bus_connection_get(sd->connection);
 }
 
+void sg_systemd_later(struct sg_systemd *sd)
+{
+        (void)next_after(sd, RETRY_USEC);
+}
+
 void sg_systemd_next(struct sg_systemd *sd)
 {
         struct sg_unit *u, *next;
         int r;
 
+        sg_systemd_send_due(sd);
         sg_list_foreach_safe (u, next, &sd->placing, link) {
                 if (!may_start(sd))
                         return;

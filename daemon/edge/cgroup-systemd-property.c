@@ -252,7 +252,7 @@ void sg_property_read_back(struct sg_scope *s)
                 missing |= sg_bit(SG_LIMIT_CPUSET);
         /* Who has set it can't be read without rights that we don't want: a user's manager has no
          * way to, the system's has. */
-        if (s->devices.closed && u->systemd->user)
+        if (u->devices_refused || (s->devices.closed && u->systemd->user))
                 missing |= sg_bit(SG_LIMIT_DEVICES);
         s->unenforced = missing;
 }

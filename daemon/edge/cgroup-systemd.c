@@ -114,6 +114,7 @@ static int systemd_start(struct sg_backend *b, const struct sg_backend_options *
         sd->backend = b;
         sd->event = sd_event_ref(o->event);
         sd->user = o->user;
+        sg_list_init(&sd->units);
         sg_list_init(&sd->placing);
         if (o->shared)
                 (void)snprintf(sd->suffix, sizeof(sd->suffix), ".%s", o->instance);
@@ -176,6 +177,7 @@ int sg_unit_new(struct sg_scope *s, const char *class)
         s->class->n_scopes++;
         u->scope = s;
         u->systemd = s->backend->systemd;
+        sg_list_append(&u->systemd->units, &u->all);
         sg_list_init(&u->link);
         sg_list_init(&u->changes);
         sg_list_init(&u->calls);
@@ -188,6 +190,8 @@ void sg_unit_free(struct sg_scope *s)
 
         if (!u)
                 return;
+        sg_list_remove(&u->all);
+        sd_bus_slot_unref(u->devices_slot);
         sg_unit_forget_place(u);
         sg_unit_forget_changes(u);
         s->class->n_scopes--;
@@ -290,6 +294,8 @@ static int scope_adopt(struct sg_scope *s, const struct sg_scope_request *req)
         r = sg_unit_set_group(s, found + strlen(x->mount));
         if (r >= 0)
                 sg_property_read_back(s);
+        if (r >= 0 && !req->devices_stay)
+                sg_unit_adopt_devices(s);
         return r;
 }
 
@@ -352,7 +358,7 @@ const struct sg_backend_ops sg_systemd_ops = {
         .scope_move = scope_move,
         .scope_holds = scope_holds,
         .scope_ask_limits = sg_unit_ask_limits,
-        .scope_set_devices = sg_unit_send_devices,
+        .scope_set_devices = sg_unit_set_devices,
         .class_set_weight = sg_class_change_weight,
         .scope_freeze = sg_fs_scope_freeze,
         .scope_frozen = sg_fs_scope_frozen,

@@ -17,9 +17,10 @@ struct sg_systemd {
         sd_event *event;
         struct sg_bus_connection *connection;
         bool user;
-        char suffix[40];         /* ".INSTANCE", or empty */
-        char *own_unit;          /* the service that we are, or NULL */
-        struct sg_cpuset cpus;   /* all that there are */
+        char suffix[40];       /* ".INSTANCE", or empty */
+        char *own_unit;        /* the service that we are, or NULL */
+        struct sg_cpuset cpus; /* all that there are */
+        struct sg_list units;
         struct sg_list placing;  /* units, in the order they were asked for */
         unsigned n_in_flight;    /* of them, those that systemd is busy with */
         sd_bus_slot *jobs_match; /* while something is in flight: JobRemoved */
@@ -36,6 +37,7 @@ enum sg_unit_step {
 };
 
 struct sg_unit {
+        struct sg_list all;     /* systemd.units */
         struct sg_list link;    /* systemd.placing */
         struct sg_list changes; /* of limits, in flight */
         struct sg_list calls;   /* others, of a unit that was adopted */
@@ -49,6 +51,8 @@ struct sg_unit {
         unsigned tries;
         bool stale; /* limits were changed while it was being placed */
         bool switched_on;
+        bool devices_due, devices_refused;
+        sd_bus_slot *devices_slot;
         pid_t shim;
         sd_bus_slot *slot;
         sg_scope_done_cb done;
@@ -72,6 +76,7 @@ int sg_systemd_describe(struct sg_backend *b, bool user);
 int sg_unit_place(struct sg_scope *s, pid_t shim, sg_scope_done_cb done, void *userdata);
 void sg_unit_forget_place(struct sg_unit *u);
 void sg_systemd_next(struct sg_systemd *sd);  /* starts what may be started now */
+void sg_systemd_later(struct sg_systemd *sd); /* … in a moment */
 void sg_systemd_retry(struct sg_systemd *sd); /* the connection went away: all over again */
 /* The controllers of its groups, which the kernel allows once nobody is left in the scope's own. */
 void sg_unit_switch_on(struct sg_scope *s);
@@ -95,14 +100,17 @@ void sg_class_release_idle(struct sg_systemd *sd); /* stops the holders of class
 /* cgroup-systemd-limits.c */
 int sg_unit_ask_limits(struct sg_scope *s, const struct sg_limits *l, const struct sg_cpuset *cpus,
                        sg_scope_done_cb done, void *userdata, char **ret_why);
-/* Sends the scope's device rules, for nobody's answer but the log's. */
-int sg_unit_send_devices(struct sg_scope *s, const struct sg_device_list *old, char **ret_why);
 void sg_unit_forget_changes(struct sg_unit *u);
 /* Sends all limits again, for nobody's answer. */
 void sg_unit_reapply(struct sg_scope *s);
 
 /* cgroup-unit-call.c */
 void sg_unit_forget_calls(struct sg_unit *u);
+
+/* cgroup-systemd-device.c */
+int sg_unit_set_devices(struct sg_scope *s, const struct sg_device_list *old, char **ret_why);
+void sg_unit_adopt_devices(struct sg_scope *s);  /* of a scope that outlived the daemon */
+void sg_systemd_send_due(struct sg_systemd *sd); /* what could not be sent, or got no answer */
 
 /* cgroup-systemd-property.c */
 /* Appends (sv) of all limits, or of those only that differ from the scope's. */
