@@ -26,8 +26,8 @@ void sg_scope_read_limits(const struct sg_scope *s, struct sg_limits *ret);
 /* The group of schedgov.slice, below the mount; NULL without systemd. */
 const char *sg_backend_slice(const struct sg_backend *b);
 
-/* FreezeUnit, ThawUnit, or KillUnit with a signal, of an observed unit: done() will be called, at the
- * latest by sg_scope_free(). */
+/* FreezeUnit, ThawUnit, or KillUnit with a signal, of an observed unit: done() will be called, at
+ * the latest by sg_scope_free(). */
 int sg_unit_call(struct sg_scope *s, const char *method, int sig, sg_scope_done_cb done,
                  void *userdata);
 
