@@ -210,15 +210,18 @@ static int below(const char *slice, const struct path *p, size_t *ret_depth)
 static unsigned own_look(const struct path *p, size_t depth)
 {
         const struct component *last = &p->list[p->n - 1];
+        char unit[SG_UNIT_NAME_MAX];
 
         if (depth == 0)
                 return SG_LOOK_INSIDE;
+        if (depth > UNIT_DEPTH_MAX)
+                return 0;
         for (size_t i = p->n - depth; i + 1 < p->n; i++)
                 if (!ends_with(&p->list[i], SLICE_SUFFIX))
                         return 0;
         if (ends_with(last, SLICE_SUFFIX))
                 return depth < UNIT_DEPTH_MAX ? SG_LOOK_INSIDE : 0;
-        return is_unit(last) && !is_own(last) ? SG_LOOK_AT : 0;
+        return unit_name(last, unit) && !is_own(last) ? SG_LOOK_AT : 0;
 }
 
 static unsigned units_look(const struct sg_class *c, const struct path *p)
@@ -389,6 +392,14 @@ void sg_adopt_limits(const struct sg_class *c, const struct sg_limits *now, stru
                                                          : least(l.memory_high, max->memory_high);
         l.memory_max = now->memory_max == SG_UNLIMITED ? d->memory_max
                                                        : least(l.memory_max, max->memory_max);
+        l.memory_swap_max = now->memory_swap_max == SG_UNLIMITED
+                                    ? d->memory_swap_max
+                                    : least(l.memory_swap_max, max->memory_swap_max);
+        l.io_read_max = now->io_read_max == SG_UNLIMITED ? d->io_read_max
+                                                         : least(l.io_read_max, max->io_read_max);
+        l.io_write_max = now->io_write_max == SG_UNLIMITED
+                                 ? d->io_write_max
+                                 : least(l.io_write_max, max->io_write_max);
         l.memory_swap_max = now->memory_swap_max == SG_UNLIMITED
                                     ? d->memory_swap_max
                                     : least(l.memory_swap_max, max->memory_swap_max);

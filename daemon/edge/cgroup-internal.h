@@ -36,7 +36,6 @@ struct sg_class {
         uint64_t weight; /* in force */
         uint32_t made;   /* bits of enum sg_hier */
         /* systemd only */
-        struct sg_systemd *systemd;
         unsigned n_scopes;
         bool held; /* its slice and holder have been asked for */
 };

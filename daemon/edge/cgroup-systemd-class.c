@@ -3,11 +3,15 @@
  * A class is a slice of systemd's below schedgov.slice. systemd switches a controller on for a
  * slice's members when the first of them needs it and off when the last has gone, which costs the
  * next job's start some 60 ms and makes open files of neighbours fail with ENODEV. So an active
- * class keeps a holder: an empty slice in its own that needs them all. It has no process; its class
- * slice, which is not needed without members, goes when it and they have gone.
+ * class keeps a holder: an empty slice in its own that needs them all. It has no process.
+ *
+ * The class's slice is never made by us, but comes with its first member, ours or somebody else's:
+ * a transient slice that has gone makes `systemd-run --slice=` fail with "Unit not found" if there
+ * was a daemon-reload while it was there (systemd 252 remembers its file). So it's stopped by hand.
  */
 
 #include "base/cleanup.h"
+#include "edge/cgroup-group.h"
 #include "edge/cgroup-systemd.h"
 #include "edge/log.h"
 #include <ctype.h>
@@ -120,44 +124,33 @@ static int append_holder(sd_bus_message *m, const struct sg_systemd *sd)
         return r < 0 ? r : sd_bus_message_close_container(m);
 }
 
-static int on_held(sd_bus_message *reply, void *userdata, sd_bus_error *error);
+static int on_held(sd_bus_message *reply, void *userdata, sd_bus_error *error)
+{
+        const sd_bus_error *e = sd_bus_message_get_error(reply);
 
-/* The class's slice is made in the same transaction, as StopWhenUnneeded can be set at creation
- * only, and would stop it at once if it were there alone. */
-static int start_holder(struct sg_systemd *sd, struct sg_class *c, bool with_slice)
+        (void)userdata;
+        (void)error;
+        if (e && !sg_systemd_is_away(e) &&
+            !sd_bus_error_has_name(e, SG_SYSTEMD_ERROR("UnitExists")))
+                sg_log(LOG_WARNING, "systemd refused a slice: %s", e->message ?: e->name);
+        return 0;
+}
+
+static int start_holder(struct sg_systemd *sd, struct sg_class *c)
 {
         _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
-        char slice[SG_UNIT_NAME_MAX], holder[SG_UNIT_NAME_MAX];
+        char holder[SG_UNIT_NAME_MAX];
         int r;
 
-        sg_class_slice_name(slice, c->name);
         sg_class_holder_name(holder, sd, c->name);
         r = sg_systemd_new_start(sd, &m, holder);
         if (r >= 0)
                 r = append_holder(m, sd);
-        if (r >= 0 && with_slice)
-                r = sd_bus_message_append(m, "a(sa(sv))", 1, slice, 2, "Description", "s",
-                                          "Governed jobs of a class", "StopWhenUnneeded", "b", 1);
-        else if (r >= 0)
+        if (r >= 0)
                 r = sd_bus_message_append(m, "a(sa(sv))", 0);
         return r < 0 ? r
                      : sd_bus_call_async(sg_bus_connection_get(sd->connection), NULL, m, on_held,
-                                         with_slice ? c : NULL, 0);
-}
-
-static int on_held(sd_bus_message *reply, void *userdata, sd_bus_error *error)
-{
-        const sd_bus_error *e = sd_bus_message_get_error(reply);
-        struct sg_class *c = userdata; /* NULL: without its slice */
-
-        (void)error;
-        if (!e || sg_systemd_is_away(e))
-                return 0;
-        if (!sd_bus_error_has_name(e, SG_SYSTEMD_ERROR("UnitExists")))
-                sg_log(LOG_WARNING, "systemd refused a slice: %s", e->message ?: e->name);
-        else if (c)
-                (void)start_holder(c->systemd, c, false);
-        return 0;
+                                         NULL, 0);
 }
 
 void sg_class_hold(struct sg_systemd *sd, struct sg_class *c)
@@ -166,8 +159,7 @@ void sg_class_hold(struct sg_systemd *sd, struct sg_class *c)
 
         if (c->held)
                 return;
-        c->systemd = sd;
-        r = start_holder(sd, c, true);
+        r = start_holder(sd, c);
         if (r < 0) {
                 sg_log(LOG_WARNING, "class %s: cannot ask for its slice: %s", c->name,
                        strerror(-r));
@@ -177,16 +169,38 @@ void sg_class_hold(struct sg_systemd *sd, struct sg_class *c)
         sg_class_set_weight(sd, c, c->weight);
 }
 
+static int not_the_holder(const char *name, void *userdata)
+{
+        return strcmp(name, userdata) != 0;
+}
+
+/* Without its requirements: a unit that is started in it just now must not be stopped with it. */
+static int stop_slice(struct sg_systemd *sd, const char *slice, char *holder)
+{
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
+        char group[PATH_MAX];
+        int r;
+
+        if (sg_group_join(group, sd->backend->hier[SG_HIER_UNIFIED].base, slice) < 0 ||
+            sg_group_foreach_child(group, not_the_holder, holder) != 0)
+                return 0;
+        r = sg_systemd_new_call(sd, &m, "StopUnit");
+        if (r >= 0)
+                r = sd_bus_message_append(m, "ss", slice, "ignore-requirements");
+        return r < 0 ? r : sg_systemd_send(sd, m, SG_SYSTEMD_ERROR("NoSuchUnit"));
+}
+
 void sg_class_release_idle(struct sg_systemd *sd)
 {
-        char holder[SG_UNIT_NAME_MAX];
+        char slice[SG_UNIT_NAME_MAX], holder[SG_UNIT_NAME_MAX];
         struct sg_class *c;
 
         sg_list_foreach (c, &sd->backend->classes, list) {
                 if (!c->held || c->n_scopes > 0)
                         continue;
+                sg_class_slice_name(slice, c->name);
                 sg_class_holder_name(holder, sd, c->name);
-                if (sg_systemd_stop_unit(sd, holder) >= 0)
+                if (sg_systemd_stop_unit(sd, holder) >= 0 && stop_slice(sd, slice, holder) >= 0)
                         c->held = false;
         }
 }

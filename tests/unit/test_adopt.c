@@ -97,6 +97,7 @@ static void test_own_slices(void **state)
         expect_not(state, "/schedgov.slice/schedgov-train.slice/x.scope/job");
         expect_not(state, "/schedgov.slice/schedgov-train.slice");
         expect_not(state, "/schedgov.slice/schedgov-train.slice/plain");
+        expect_not(state, "/schedgov.slice/schedgov-train.slice/no unit\n.scope");
         expect_not(state, "/system.slice/x.scope");
         expect_not(state, "");
 }
@@ -227,6 +228,54 @@ static void test_names(void **state)
         assert_true(sg_adopt_unit_valid("user@1000.service"));
 }
 
+static void test_class_slice(void **state)
+{
+        const struct world *w = *state;
+        char class[SG_CLASS_NAME_MAX];
+
+        assert_true(sg_adopt_class_slice(&w->rules,
+                                         "/schedgov.slice/schedgov-a\\x2db.slice/x.scope", class));
+        assert_string_equal(class, "a-b");
+        assert_false(sg_adopt_class_slice(&w->rules, "/schedgov.slice/x.scope", class));
+        assert_false(sg_adopt_class_slice(
+                &w->rules, "/schedgov.slice/schedgov-a.slice/schedgov-a-b.slice/x.scope", class));
+        assert_false(sg_adopt_class_slice(&w->rules, "/system.slice/x.scope", class));
+}
+
+/* What a unit was started with stays, as far as the class allows; the rest is the class's. */
+static void test_limits(void **state)
+{
+        struct world *w = *state;
+        struct sg_limits now, got;
+        struct sg_class *c = &w->settings->classes[0];
+
+        sg_limits_default(&now);
+        sg_adopt_limits(c, &now, &got);
+        assert_memory_equal(&got, &now, sizeof(now));
+        c->limits.cpu_weight = 50;
+        c->limits.memory_max = 1000;
+        c->limits.tasks_max = 10;
+        c->limits.time_limit_usec = 7;
+        c->limits_max.memory_max = 2000;
+        c->limits_max.cpu_weight = 300;
+        now.tasks_max = 4915;
+        sg_adopt_limits(c, &now, &got);
+        assert_int_equal(got.cpu_weight, 50);
+        assert_int_equal(got.memory_max, 1000);
+        assert_int_equal(got.tasks_max, 10);
+        assert_int_equal(got.time_limit_usec, 7);
+        now.cpu_weight = 400;
+        now.memory_max = 1500;
+        now.tasks_max = 5;
+        sg_adopt_limits(c, &now, &got);
+        assert_int_equal(got.cpu_weight, 300);
+        assert_int_equal(got.memory_max, 1500);
+        assert_int_equal(got.tasks_max, 5);
+        now.memory_max = 5000;
+        sg_adopt_limits(c, &now, &got);
+        assert_int_equal(got.memory_max, 2000);
+}
+
 static void test_owner(void **state)
 {
         (void)state;
@@ -245,7 +294,8 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 TEST(test_own_slices), TEST(test_where_to_look), TEST(test_units),
                 TEST(test_cgroups),    TEST(test_depth),         TEST(test_pattern_valid),
-                TEST(test_names),      TEST(test_owner),
+                TEST(test_names),      TEST(test_owner),         TEST(test_class_slice),
+                TEST(test_limits),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
