@@ -400,14 +400,6 @@ void sg_adopt_limits(const struct sg_class *c, const struct sg_limits *now, stru
         l.io_write_max = now->io_write_max == SG_UNLIMITED
                                  ? d->io_write_max
                                  : least(l.io_write_max, max->io_write_max);
-        l.memory_swap_max = now->memory_swap_max == SG_UNLIMITED
-                                    ? d->memory_swap_max
-                                    : least(l.memory_swap_max, max->memory_swap_max);
-        l.io_read_max = now->io_read_max == SG_UNLIMITED ? d->io_read_max
-                                                         : least(l.io_read_max, max->io_read_max);
-        l.io_write_max = now->io_write_max == SG_UNLIMITED
-                                 ? d->io_write_max
-                                 : least(l.io_write_max, max->io_write_max);
         /* every unit has one, by systemd's DefaultTasksMax= */
         l.tasks_max = least(l.tasks_max, least(d->tasks_max, max->tasks_max));
         l.time_limit_usec = d->time_limit_usec;

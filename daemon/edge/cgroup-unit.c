@@ -222,7 +222,6 @@ void sg_scope_read_limits(const struct sg_scope *s, struct sg_limits *ret)
         (void)sg_group_read_u64(dir, "memory.high", &ret->memory_high);
         (void)sg_group_read_u64(dir, "memory.max", &ret->memory_max);
         (void)sg_group_read_u64(dir, "memory.swap.max", &ret->memory_swap_max);
-        (void)sg_group_read_u64(dir, "memory.swap.max", &ret->memory_swap_max);
         (void)sg_group_read_u64(dir, "pids.max", &ret->tasks_max);
         ret->io_read_max = sg_io_lowest(dir, SG_LIMIT_IO_READ);
         ret->io_write_max = sg_io_lowest(dir, SG_LIMIT_IO_WRITE);
