@@ -18,13 +18,14 @@ int sg_systemd_new_call(struct sg_systemd *sd, sd_bus_message **ret, const char 
                                               SG_SYSTEMD_MANAGER, method);
 }
 
+/* "replace": what has gone idle a moment ago, and is to be stopped, is kept instead. */
 int sg_systemd_new_start(struct sg_systemd *sd, sd_bus_message **ret, const char *unit)
 {
         int r;
 
         r = sg_systemd_new_call(sd, ret, "StartTransientUnit");
         if (r >= 0)
-                r = sd_bus_message_append(*ret, "ss", unit, "fail");
+                r = sd_bus_message_append(*ret, "ss", unit, "replace");
         return r < 0 ? r : sd_bus_message_open_container(*ret, 'a', "(sv)");
 }
 

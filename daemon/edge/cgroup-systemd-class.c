@@ -127,12 +127,15 @@ static int append_holder(sd_bus_message *m, const struct sg_systemd *sd)
 static int on_held(sd_bus_message *reply, void *userdata, sd_bus_error *error)
 {
         const sd_bus_error *e = sd_bus_message_get_error(reply);
+        struct sg_class *c = userdata;
 
-        (void)userdata;
         (void)error;
-        if (e && !sg_systemd_is_away(e) &&
-            !sd_bus_error_has_name(e, SG_SYSTEMD_ERROR("UnitExists")))
-                sg_log(LOG_WARNING, "systemd refused a slice: %s", e->message ?: e->name);
+        if (!e || sd_bus_error_has_name(e, SG_SYSTEMD_ERROR("UnitExists")))
+                return 0;
+        c->held = false; /* the next job asks again */
+        if (!sg_systemd_is_away(e))
+                sg_log(LOG_WARNING, "class %s: systemd refused its slice: %s", c->name,
+                       e->message ?: e->name);
         return 0;
 }
 
@@ -149,8 +152,8 @@ static int start_holder(struct sg_systemd *sd, struct sg_class *c)
         if (r >= 0)
                 r = sd_bus_message_append(m, "a(sa(sv))", 0);
         return r < 0 ? r
-                     : sd_bus_call_async(sg_bus_connection_get(sd->connection), NULL, m, on_held,
-                                         NULL, 0);
+                     : sd_bus_call_async(sg_bus_connection_get(sd->connection), NULL, m, on_held, c,
+                                         0);
 }
 
 void sg_class_hold(struct sg_systemd *sd, struct sg_class *c)

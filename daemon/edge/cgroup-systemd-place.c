@@ -25,6 +25,7 @@
 #define IN_FLIGHT_MAX 4
 #define TRIES_MAX 2
 #define RETRY_USEC (100ULL * 1000)
+#define CONFLICTS_MAX 50
 
 /* What the counters of `job` need. */
 #define COUNTED                                                                                    \
@@ -71,10 +72,19 @@ static int next_after(struct sg_systemd *sd, uint64_t usec)
                                           on_next, sd);
 }
 
+/* The class's slice is being stopped or has just gone, by us as it was idle or by somebody else. */
+static bool lost_its_slice(const sd_bus_error *e)
+{
+        return sd_bus_error_has_name(e, SG_SYSTEMD_ERROR("TransactionIsDestructive")) ||
+               sd_bus_error_has_name(e, SG_SYSTEMD_ERROR("NoSuchUnit"));
+}
+
 /* It says no, or isn't there at the moment. */
 static void refused(struct sg_unit *u, const sd_bus_error *e)
 {
-        if (!sg_systemd_is_away(e)) {
+        if (lost_its_slice(e) && u->conflicts++ < CONFLICTS_MAX) {
+                u->scope->class->held = false;
+        } else if (!sg_systemd_is_away(e)) {
                 finish(u, -EIO, e->message ?: e->name);
                 return;
         }
@@ -389,7 +399,7 @@ int sg_unit_place(struct sg_scope *s, pid_t shim, sg_scope_done_cb done, void *u
         u->shim = shim;
         u->done = done;
         u->userdata = userdata;
-        u->tries = 0;
+        u->tries = u->conflicts = 0;
         u->step = SG_UNIT_WAITING;
         sg_list_append(&u->systemd->placing, &u->link);
         r = may_start(u->systemd) ? start(u) : next_after(u->systemd, 0);

@@ -48,7 +48,7 @@ struct sg_unit {
         uint64_t stop_usec;
 
         enum sg_unit_step step;
-        unsigned tries;
+        unsigned tries, conflicts;
         bool stale; /* limits were changed while it was being placed */
         bool switched_on;
         bool devices_due, devices_refused;
