@@ -332,6 +332,8 @@ static void on_start_durable(int result, const struct sg_job *job, void *userdat
         int r;
 
         (void)job;
+        if (l->manager->stopping)
+                return; /* without a fate: the next daemon queues it again */
         if (result < 0) {
                 unbegin(l, result);
         } else if (l->job.intent != SG_INTENT_NONE || l->dropping) {

@@ -395,6 +395,7 @@ struct sg_manager *sg_manager_free(struct sg_manager *m)
 
         if (!m)
                 return NULL;
+        m->stopping = true;
         /* First, so that what the store still answers finds nobody. */
         m->server = sg_bus_server_free(m->server);
         m->service = sg_bus_service_free(m->service);

@@ -65,6 +65,7 @@ struct sg_manager {
         sd_event_source *schedule_source, *retry_timer, *sweep_timer;
         unsigned sweeps;
         uint64_t started_usec; /* monotonic */
+        bool stopping;         /* what was committed last is for the next daemon */
 };
 
 /* What the event loop ends with when the daemon is to start over in place. */
