@@ -16,13 +16,12 @@ import sys
 import tempfile
 
 import shimdriver
-from shimdriver import alive, crc32c, own_group, wait_for
+from shimdriver import IN_GUEST, alive, crc32c, own_group, wait_for
 
 BUILD = os.path.abspath(os.environ.get("SG_BUILD", "build/release"))
 FAULT_BUILD = os.path.abspath(os.environ.get("SG_FAULT_BUILD", "build/debug"))
 VARIANT = os.path.basename(BUILD)
 INSTRUMENTED = VARIANT in ("asan", "tsan", "cov")
-IN_GUEST = "VM_NODE" in os.environ  # emulated
 PATIENCE = 90 if IN_GUEST else 60 if INSTRUMENTED else 30  # seconds for anything that must happen
 FINAL = {"exited", "killed", "oom", "timeout", "failed", "lost"}
 CONTROLLERS = ("", "cpu", "cpuacct", "cpuset", "memory", "pids", "devices", "freezer", "blkio")

@@ -19,6 +19,7 @@ import traceback
 
 BUILD = os.environ.get("SG_BUILD", "build/release")
 SHIM = os.path.abspath(os.path.join(BUILD, "schedgov-shim"))
+IN_GUEST = "VM_NODE" in os.environ  # emulated
 INSTRUMENTED = os.path.basename(os.path.normpath(BUILD)) in ("asan", "tsan", "cov")
 UNLIMITED = 2**64 - 1
 READY, GO, STARTED, ENDED, TIMEOUT, PLACE, SEEN = range(1, 8)
@@ -84,7 +85,7 @@ def wait_for(condition, what, seconds=20):
             return value
         if time.monotonic() > end:
             raise AssertionError(f"no {what} after {seconds} s")
-        time.sleep(0.002)
+        time.sleep(0.02 if IN_GUEST else 0.002)
 
 
 def alive(pid):
@@ -93,6 +94,14 @@ def alive(pid):
             return f.read().rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):
         return False
+
+
+def lock_holder(path):
+    """The pid that F_GETLK tells, 0 = nobody."""
+    with open(path, "r+b") as f:
+        query = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+        kind, _, _, _, pid = struct.unpack("hhqqi4x", fcntl.fcntl(f, fcntl.F_GETLK, query))
+    return 0 if kind == fcntl.F_UNLCK else pid
 
 
 class Gate:
@@ -191,11 +200,7 @@ class Attempt:
         os.link(f"{self.bench.state}/fate.{fate}", self.path("fate"))
 
     def locked_by(self):
-        """The pid that F_GETLK tells, 0 = nobody."""
-        with open(self.path("lock"), "r+b") as f:
-            query = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
-            kind, _, _, _, pid = struct.unpack("hhqqi4x", fcntl.fcntl(f, fcntl.F_GETLK, query))
-        return 0 if kind == fcntl.F_UNLCK else pid
+        return lock_holder(self.path("lock"))
 
     def output(self, suffix=""):
         with open(self.log + suffix, "rb") as f:
