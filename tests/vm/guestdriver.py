@@ -16,6 +16,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..
 
 import harness  # noqa: E402
 from harness import FINAL, PATIENCE, until  # noqa: E402
+from shimdriver import lock_holder  # noqa: E402
 
 CGROUPS = "/sys/fs/cgroup"
 SLICE = f"{CGROUPS}/schedgov.slice"
@@ -128,6 +129,11 @@ class Node(harness.Governor):
 
     def keeper(self, n):
         return int(read(f"{self.group(n)}/keeper/cgroup.procs"))
+
+    def lock_holder(self, job):
+        """The keeper that holds the lock of an attempt, 0 = nobody."""
+        name = f"{job['id'].partition('@')[0]}-{job['node']}-{job['attempt']}"
+        return lock_holder(f"{self.state}/jobs/{name}/lock")
 
     def output(self, n):
         return self.ctl("logs", str(n)).stdout
