@@ -252,6 +252,20 @@ int sg_group_foreach_pid(const char *group, sg_pid_cb cb, void *userdata)
         return walk_pids(&(struct walk){group, cb, userdata, 0});
 }
 
+int sg_group_move(pid_t pid, void *userdata)
+{
+        struct sg_group_mover *m = userdata;
+        char text[16];
+        int r;
+
+        (void)snprintf(text, sizeof(text), "%d", pid);
+        r = sg_group_write(m->to, "cgroup.procs", text);
+        if (r == -ESRCH)
+                return 0;
+        m->moved += r == 0;
+        return r;
+}
+
 static int remove_child(const char *name, void *userdata)
 {
         char path[PATH_MAX];

@@ -33,6 +33,14 @@ int sg_group_foreach_pid(const char *group, sg_pid_cb cb, void *userdata);
 typedef int (*sg_group_cb)(const char *name, void *userdata);
 int sg_group_foreach_child(const char *group, sg_group_cb cb, void *userdata);
 
+/* A callback for these that moves each process into `to`, and counts those that were still there;
+ * userdata is a struct sg_group_mover. */
+struct sg_group_mover {
+        const char *to;
+        unsigned moved;
+};
+int sg_group_move(pid_t pid, void *userdata);
+
 int sg_group_populated(const char *group); /* 1, 0 (also if there is none), -errno; no zombies */
 
 /* Says what a failed mkdir of (file NULL) or write to a group means; returns r. */

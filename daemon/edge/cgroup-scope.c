@@ -116,28 +116,9 @@ static int make_dir(struct sg_scope *s, enum sg_hier h, char **why)
         return add_dir(s, h, TAKE_PTR(path), TAKE_PTR(cg));
 }
 
-struct mover {
-        const char *to;
-        unsigned moved;
-};
-
-static int move_pid(pid_t pid, void *userdata)
-{
-        struct mover *m = userdata;
-        char line[64];
-        int r;
-
-        (void)snprintf(line, sizeof(line), "%d", pid);
-        r = sg_group_write(m->to, "cgroup.procs", line);
-        if (r == -ESRCH)
-                return 0;
-        m->moved++;
-        return r;
-}
-
 struct counter {
         const struct sg_scope *scope;
-        struct mover mover;
+        struct sg_group_mover mover;
         bool in_job;
 };
 
@@ -147,7 +128,7 @@ static int move_newcomer(pid_t pid, void *userdata)
         struct counter *c = userdata;
         int r = sg_fs_scope_holds(c->scope, pid, c->in_job);
 
-        return r == 0 ? move_pid(pid, &c->mover) : 0;
+        return r == 0 ? sg_group_move(pid, &c->mover) : 0;
 }
 
 static int move_members(struct sg_scope *s, const char *from, const char *to, bool job)

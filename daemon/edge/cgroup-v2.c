@@ -135,31 +135,12 @@ static int find_foreign(pid_t pid, void *userdata)
         return 1;
 }
 
-struct mover {
-        const char *to;
-        unsigned moved;
-};
-
-static int move_pid(pid_t pid, void *userdata)
-{
-        struct mover *m = userdata;
-        char text[16];
-        int r;
-
-        (void)snprintf(text, sizeof(text), "%d", pid);
-        r = sg_group_write(m->to, "cgroup.procs", text);
-        if (r == -ESRCH)
-                return 0;
-        m->moved += r == 0;
-        return r;
-}
-
 /* Until a pass finds nobody: children may be forked while we move. */
 static int move_all(const char *from, const char *to)
 {
         for (unsigned i = 0; i < MOVE_PASSES; i++) {
-                struct mover m = {.to = to};
-                int r = foreach_own_pid(from, move_pid, &m);
+                struct sg_group_mover m = {.to = to};
+                int r = foreach_own_pid(from, sg_group_move, &m);
 
                 if (r < 0)
                         return r;
