@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* cancel: the jobs named, or with --all every live one of the caller's own. */
+/* cancel: the jobs named, or with --all every live one that the caller submitted. */
 
 #include "base/cleanup.h"
 #include "base/parse.h"
@@ -50,8 +50,11 @@ static int collect_own(struct sg_client *c, const struct sg_invocation *inv, str
                        struct sg_error *e)
 {
         _cleanup_free_ char *user = NULL;
-        struct sg_pages pages = {
-                .client = c, .member = "ListJobs", .inv = inv, .left = SG_UNLIMITED};
+        struct sg_pages pages = {.client = c,
+                                 .member = "ListJobs",
+                                 .inv = inv,
+                                 .flag = "not_adopted",
+                                 .left = SG_UNLIMITED};
         int r;
 
         r = own_name(&user);

@@ -29,6 +29,8 @@ static void take_counters(struct sg_live *l)
         l->job.cpu_usec = c.cpu_usec;
         l->job.memory_peak_bytes = c.memory_peak_bytes;
         l->job.oom_kills = c.oom_kills;
+        if (l->oom_kills > 0 && (c.oom_kills == SG_UNLIMITED || c.oom_kills < l->oom_kills))
+                l->job.oom_kills = l->oom_kills;
         l->job.io_read_bytes = c.io_read_bytes;
         l->job.io_write_bytes = c.io_write_bytes;
 }
@@ -72,6 +74,12 @@ static void say_what_is_known(struct sg_job *j, bool away)
         }
 }
 
+/* Of a scope's success it knows nothing: a delegated one's own OOM kills aren't its business. */
+static bool is_telling(const struct sg_unit_facts *f)
+{
+        return f && f->result[0] && (strcmp(f->result, "success") != 0 || f->main_code != 0);
+}
+
 /* facts: NULL where systemd doesn't know it any more. */
 static void conclude(struct sg_live *l, const struct sg_unit_facts *facts)
 {
@@ -81,7 +89,7 @@ static void conclude(struct sg_live *l, const struct sg_unit_facts *facts)
                 j->state = SG_JOB_KILLED;
         else if (j->intent == SG_INTENT_TIMEOUT)
                 j->state = SG_JOB_TIMEOUT;
-        else if (facts && facts->result[0])
+        else if (is_telling(facts))
                 say_result(j, facts);
         else
                 say_what_is_known(j, l->away);

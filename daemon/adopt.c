@@ -59,6 +59,7 @@ static void on_ended(struct sg_watched *g, void *userdata)
         if (!l)
                 return;
         l->watched = NULL;
+        l->oom_kills = g->oom_kills;
         if (l->stored) /* else as soon as it is */
                 sg_adopted_end(l, false);
 }
@@ -117,6 +118,7 @@ static void settle_user(struct sg_live *l, const struct sg_member *now)
 
 static void settle(struct sg_live *l)
 {
+        struct sg_limits limits = l->job.limits;
         struct sg_member now;
         char *command;
 
@@ -126,7 +128,10 @@ static void settle(struct sg_live *l)
         command = sg_command_shown(now.command, now.command_size);
         if (!command)
                 return;
-        if (l->job.pid != now.pid || !l->job.command || strcmp(l->job.command, command) != 0) {
+        if (l->job.adopted == SG_ADOPTED_OBSERVED) /* its engine has set them by now */
+                sg_scope_read_limits(l->scope, &l->job.limits);
+        if (l->job.pid != now.pid || !l->job.command || strcmp(l->job.command, command) != 0 ||
+            memcmp(&limits, &l->job.limits, sizeof(limits)) != 0) {
                 free(l->job.command);
                 l->job.command = command;
                 l->job.pid = now.pid;
@@ -141,12 +146,12 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 {
         struct sg_adopter *a = userdata;
         uint64_t next = SAMPLE_USEC;
-        struct sg_live *l;
+        struct sg_live *l, *after;
         struct sg_counters c;
 
         (void)source;
         (void)usec;
-        sg_list_foreach (l, &a->jobs, adopted_link) {
+        sg_list_foreach_safe (l, after, &a->jobs, adopted_link) {
                 if (!l->stored)
                         continue;
                 if (!l->settled)
@@ -156,6 +161,8 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
                 if (l->job.adopted >= SG_ADOPTED_LIMITED && !l->limited)
                         next = SETTLE_USEC;
                 sg_scope_counters(l->scope, &c);
+                if (l->watched && l->job.adopted == SG_ADOPTED_OBSERVED)
+                        sg_watched_refresh(l->watched);
         }
         if (!sg_list_empty(&a->jobs))
                 sg_adopter_arm(a, next);

@@ -15,7 +15,7 @@
 #define PAGES_MAX 32U /* of one client, under way */
 
 struct filter {
-        bool finished, only_finished;
+        bool finished, only_finished, not_adopted;
         char *user, *state, *name, *class;
         uint64_t since, until, limit;
 };
@@ -97,6 +97,8 @@ static int read_filter_key(const char *key, sd_bus_message *m, void *userdata, s
                 return read_flag(m, &f->finished);
         if (strcmp(key, "only_finished") == 0)
                 return read_flag(m, &f->only_finished);
+        if (strcmp(key, "not_adopted") == 0)
+                return read_flag(m, &f->not_adopted);
         if (strcmp(key, "user") == 0)
                 return read_string(m, &f->user);
         if (strcmp(key, "state") == 0)
@@ -145,7 +147,8 @@ static int read_cursor(struct page *p, const char *cursor, sd_bus_error *error)
 
 static bool fits(const struct filter *f, const struct sg_job *j)
 {
-        return (!f->user || strcmp(f->user, j->user) == 0) &&
+        return (!f->not_adopted || j->adopted == SG_ADOPTED_NOT) &&
+               (!f->user || strcmp(f->user, j->user) == 0) &&
                (!f->state || strcmp(f->state, sg_job_state_to_string(j->state)) == 0) &&
                (!f->name || strcmp(f->name, j->name) == 0) &&
                (!f->class || strcmp(f->class, j->class) == 0) && j->submitted_usec >= f->since &&

@@ -68,6 +68,7 @@ struct sg_live {
         bool settled;               /* its processes are what they are to be */
         bool limited;               /* its class's limits were asked for */
         bool away;                  /* it ended while we were not there */
+        uint64_t oom_kills;         /* that were seen last */
         unsigned questions;         /* about its end, that systemd was asked */
         sd_bus_slot *unit_slot;     /* … the one under way */
 

@@ -313,6 +313,41 @@ int sg_group_populated(const char *group)
         return sg_group_foreach_pid(group, is_alive, NULL);
 }
 
+struct freezing {
+        const char *group;
+        unsigned frozen, others;
+};
+
+static int note_frozen(const char *name, void *userdata)
+{
+        struct freezing *f = userdata;
+        uint64_t populated = 0, frozen = 0;
+        char child[PATH_MAX];
+
+        if (sg_group_join(child, f->group, name) < 0)
+                return 0;
+        (void)sg_group_read_key(child, "cgroup.events", "populated", &populated);
+        (void)sg_group_read_key(child, "cgroup.events", "frozen", &frozen);
+        if (populated)
+                *(frozen ? &f->frozen : &f->others) += 1;
+        return 0;
+}
+
+/* Engines freeze the group below their scope in which the container is. */
+bool sg_group_frozen(const char *group)
+{
+        struct freezing f = {.group = group};
+        uint64_t frozen = 0;
+        char pid[16];
+
+        (void)sg_group_read_key(group, "cgroup.events", "frozen", &frozen);
+        if (frozen)
+                return true;
+        if (sg_group_foreach_child(group, note_frozen, &f) < 0 || f.frozen == 0 || f.others > 0)
+                return false;
+        return sg_group_read(group, "cgroup.procs", pid, sizeof(pid)) >= 0 && !pid[0];
+}
+
 static void explain_missing(char **why, const char *group, const char *file)
 {
         _cleanup_free_ char *controller = strndup(file, strcspn(file, "."));

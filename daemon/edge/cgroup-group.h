@@ -42,6 +42,7 @@ struct sg_group_mover {
 int sg_group_move(pid_t pid, void *userdata);
 
 int sg_group_populated(const char *group); /* 1, 0 (also if there is none), -errno; no zombies */
+bool sg_group_frozen(const char *group);   /* v2: it, or all that has processes directly below it */
 
 /* Says what a failed mkdir of (file NULL) or write to a group means; returns r. */
 int sg_group_explain(char **why, int r, const char *group, const char *file, const char *value);

@@ -211,13 +211,9 @@ static void read_quota(const char *dir, uint64_t *ret)
                 *ret = (quota * 10000 + period / 2) / period;
 }
 
-void sg_scope_read_limits(const struct sg_scope *s, struct sg_limits *ret)
+static void read_limits(const struct sg_scope *s, const char *dir, struct sg_limits *ret)
 {
-        const char *dir = s->dirs[0].path;
-
         sg_limits_default(ret);
-        if (s->dirs[0].hier != SG_HIER_UNIFIED)
-                return;
         (void)sg_group_read_u64(dir, "cpu.weight", &ret->cpu_weight);
         (void)sg_group_read_u64(dir, "memory.high", &ret->memory_high);
         (void)sg_group_read_u64(dir, "memory.max", &ret->memory_max);
@@ -229,6 +225,53 @@ void sg_scope_read_limits(const struct sg_scope *s, struct sg_limits *ret)
         if (s->backend->io_weight_file)
                 (void)sg_group_read_key(dir, s->backend->io_weight_file, "default",
                                         &ret->io_weight);
+}
+
+static int only_child(const char *name, void *userdata)
+{
+        char *only = userdata;
+
+        if (only[0] || strlen(name) > NAME_MAX)
+                return 1;
+        strcpy(only, name);
+        return 0;
+}
+
+static void lower(uint64_t *value, uint64_t by)
+{
+        if (by < *value)
+                *value = by;
+}
+
+/* Engines limit the one group below their scope. */
+static void read_inner_limits(const struct sg_scope *s, const char *dir, struct sg_limits *ret)
+{
+        char name[NAME_MAX + 1] = "", below[PATH_MAX];
+        struct sg_limits inner;
+
+        if (sg_group_foreach_child(dir, only_child, name) != 0 || !name[0] ||
+            sg_group_join(below, dir, name) < 0)
+                return;
+        read_limits(s, below, &inner);
+        lower(&ret->memory_high, inner.memory_high);
+        lower(&ret->memory_max, inner.memory_max);
+        lower(&ret->memory_swap_max, inner.memory_swap_max);
+        lower(&ret->tasks_max, inner.tasks_max);
+        lower(&ret->cpu_quota_pm, inner.cpu_quota_pm);
+        lower(&ret->io_read_max, inner.io_read_max);
+        lower(&ret->io_write_max, inner.io_write_max);
+}
+
+void sg_scope_read_limits(const struct sg_scope *s, struct sg_limits *ret)
+{
+        const char *dir = s->dirs[0].path;
+
+        sg_limits_default(ret);
+        if (s->dirs[0].hier != SG_HIER_UNIFIED)
+                return;
+        read_limits(s, dir, ret);
+        if (!s->unit)
+                read_inner_limits(s, dir, ret);
 }
 
 const char *sg_backend_slice(const struct sg_backend *b)

@@ -212,21 +212,21 @@ static void settle(struct sg_watched *n, bool populated)
 static void refresh(struct sg_watched *n)
 {
         struct sg_watch *w = n->watch;
-        uint64_t populated = 0, frozen = n->frozen, kills = n->oom_kills;
+        uint64_t populated = 0, kills = n->oom_kills;
+        bool frozen = false, differs;
         char group[PATH_MAX];
-        bool differs;
 
         if (full_path(w, n->path, NULL, group) < 0)
                 return;
         if (w->v2) {
                 (void)sg_group_read_key(group, "cgroup.events", "populated", &populated);
-                (void)sg_group_read_key(group, "cgroup.events", "frozen", &frozen);
                 (void)sg_group_read_key(group, "memory.events", "oom_kill", &kills);
+                frozen = sg_group_frozen(group);
         } else {
                 populated = sg_group_populated(group) > 0;
         }
-        differs = n->frozen != (frozen > 0) || n->oom_kills != kills;
-        n->frozen = frozen > 0;
+        differs = n->frozen != frozen || n->oom_kills != kills;
+        n->frozen = frozen;
         n->oom_kills = kills;
         if (differs && n->populated)
                 w->ops->changed(n, w->userdata);
@@ -404,6 +404,14 @@ int sg_watch_add(struct sg_watch *w, const char *path, struct sg_watched **ret)
         n->owner = owner;
         *ret = n;
         return 0;
+}
+
+void sg_watched_refresh(struct sg_watched *g)
+{
+        if (is_same(g))
+                refresh(g);
+        else
+                vanish(g);
 }
 
 struct sg_watched *sg_watch_find(struct sg_watch *w, const char *path)

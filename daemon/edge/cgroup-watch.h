@@ -47,6 +47,8 @@ void sg_watch_scan(struct sg_watch *w);
 /* A group by name, whatever `look` says of it; `populated` isn't called for it. -ENOENT, -ENOMEM,
  * -ENOSPC: too many. */
 int sg_watch_add(struct sg_watch *w, const char *path, struct sg_watched **ret);
+/* Looks again for what comes without an event: groups below it that were frozen. May end it. */
+void sg_watched_refresh(struct sg_watched *g);
 /* What is known of it: NULL = it isn't watched, or gone. */
 struct sg_watched *sg_watch_find(struct sg_watch *w, const char *path);
 /* Its directory in a hierarchy, whether it exists or not; -ENOENT: no such hierarchy, or a
