@@ -15,8 +15,10 @@
 #include <syslog.h>
 
 #define ADOPTED_MAX 10000U
-/* systemd-run has become the command by then, and a service's first process its program. */
+/* systemd-run has become the command by then, mostly, and a service's first process its program;
+ * engines take longer. */
 #define SETTLE_USEC (300ULL * 1000)
+#define SETTLED_USEC (60ULL * 1000000)
 #define SAMPLE_USEC (5ULL * 1000000)
 
 struct newcomer {
@@ -122,7 +124,7 @@ static void settle(struct sg_live *l)
         struct sg_member now;
         char *command;
 
-        l->settled = true;
+        l->settled = sg_now_realtime_usec() - l->job.submitted_usec > SETTLED_USEC;
         if (!l->watched || sg_watched_member(l->watched, &now) < 0)
                 return;
         command = sg_command_shown(now.command, now.command_size);
