@@ -22,7 +22,7 @@
 #include <sys/stat.h>
 #include <syslog.h>
 
-#define IN_FLIGHT_MAX 4
+#define IN_FLIGHT_MAX 2
 #define TRIES_MAX 2
 #define RETRY_USEC (100ULL * 1000)
 #define CONFLICTS_MAX 50
