@@ -151,7 +151,8 @@ $(O)/schedctl: $(call obj,$(CTL_SRC)) $(BASE_LIB)
 $(O)/tests/unit/%: $(O)/obj/tests/unit/%.o $(EDGE_LIB) $(CORE_LIB) $(BASE_LIB)
 	$(link) $(EDGE_LIBS) -lcmocka -lm
 $(O)/tests/workloads/%: $(O)/obj/tests/workloads/%.o
-	$(link) -lm
+	$(link) $(WORK_LIBS) -lm
+$(O)/tests/workloads/busprobe: WORK_LIBS := -lsystemd
 $(O)/tests/fakes/%: $(O)/obj/tests/fakes/%.o $(BASE_LIB)
 	$(link) $(CTL_LIBS)
 $(O)/tests/bench/%: $(O)/obj/tests/bench/%.o $(EDGE_LIB) $(CORE_LIB) $(BASE_LIB)

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * busprobe: reads a property of systemd's every 20 ms over one kept connection, until its
+ * input ends; then prints "COUNT P50 P99 MAX", times in microseconds.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <systemd/sd-bus.h>
+#include <time.h>
+
+#define READS_MAX 100000
+#define PERIOD_MSEC 20
+
+static uint64_t now_usec(void)
+{
+        struct timespec t;
+
+        (void)clock_gettime(CLOCK_MONOTONIC, &t);
+        return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+static int compare(const void *a, const void *b)
+{
+        uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+        return (x > y) - (x < y);
+}
+
+static int read_property(sd_bus *bus)
+{
+        sd_bus_message *reply = NULL;
+        int r;
+
+        r = sd_bus_call_method(bus, "org.freedesktop.systemd1", "/org/freedesktop/systemd1",
+                               "org.freedesktop.DBus.Properties", "Get", NULL, &reply, "ss",
+                               "org.freedesktop.systemd1.Manager", "NFailedUnits");
+        sd_bus_message_unref(reply);
+        return r;
+}
+
+static int probe(sd_bus *bus)
+{
+        static uint32_t took[READS_MAX];
+        struct pollfd input = {.events = POLLIN};
+        size_t n = 0;
+        int r;
+
+        while (n < READS_MAX && poll(&input, 1, PERIOD_MSEC) == 0) {
+                uint64_t begin = now_usec();
+
+                r = read_property(bus);
+                if (r < 0)
+                        return r;
+                took[n++] = (uint32_t)(now_usec() - begin);
+        }
+        if (n == 0)
+                return -ENODATA;
+        qsort(took, n, sizeof(took[0]), compare);
+        (void)printf("%zu %u %u %u\n", n, took[n / 2], took[n * 99 / 100], took[n - 1]);
+        return 0;
+}
+
+int main(void)
+{
+        sd_bus *bus = NULL;
+        int r;
+
+        r = sd_bus_open_system(&bus);
+        if (r >= 0)
+                r = read_property(bus);
+        if (r >= 0)
+                r = probe(bus);
+        if (r < 0)
+                (void)fprintf(stderr, "busprobe: %s\n", strerror(-r));
+        sd_bus_flush_close_unref(bus);
+        return r < 0 ? 1 : 0;
+}
