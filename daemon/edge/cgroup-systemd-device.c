@@ -82,6 +82,7 @@ void sg_systemd_send_due(struct sg_systemd *sd)
         int r;
 
         sg_list_foreach (u, &sd->units, all) {
+                sg_unit_send_due_changes(u);
                 r = u->devices_due && u->scope->n_dirs > 0 ? send_devices(u) : 0;
                 if (r < 0 && r != -ENOTCONN)
                         sg_log(LOG_WARNING, "%s: cannot send its devices: %s", u->name,

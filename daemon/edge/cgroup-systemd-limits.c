@@ -17,6 +17,8 @@ struct change {
         struct sg_limits limits;
         struct sg_cpuset cpus;
         bool reclaimed; /* memory.high of `job` is down until the new maximum stands */
+        bool all;       /* not only what differs */
+        bool due;       /* systemd was away */
         sd_bus_slot *slot;
         sg_scope_done_cb done;
         void *userdata;
@@ -44,18 +46,26 @@ static void change_free(struct change *c)
         free(c);
 }
 
+static void give_up(struct change *c, int error, const char *why)
+{
+        struct sg_scope *s = c->scope;
+        sg_scope_done_cb done = c->done;
+        void *theirs = c->userdata;
+
+        change_free(c);
+        if (done)
+                done(s, error, why, theirs);
+        else if (error != -ECANCELED)
+                sg_log(LOG_WARNING, "%s: its limits can't be set: %s", s->unit->name,
+                       why ?: strerror(-error));
+}
+
 void sg_unit_forget_changes(struct sg_unit *u)
 {
         struct change *c, *next;
 
-        sg_list_foreach_safe (c, next, &u->changes, link) {
-                sg_scope_done_cb done = c->done;
-                void *theirs = c->userdata;
-
-                change_free(c);
-                if (done)
-                        done(u->scope, -ECANCELED, "it has ended meanwhile", theirs);
-        }
+        sg_list_foreach_safe (c, next, &u->changes, link)
+                give_up(c, -ECANCELED, "it has ended meanwhile");
 }
 
 static int on_changed(sd_bus_message *reply, void *userdata, sd_bus_error *error)
@@ -67,17 +77,22 @@ static int on_changed(sd_bus_message *reply, void *userdata, sd_bus_error *error
         void *theirs = c->userdata;
 
         (void)error;
-        if (!e) {
-                s->limits = c->limits;
-                s->cpus = c->cpus;
-                sg_property_read_back(s);
-        } else if (!done) {
-                sg_log(LOG_WARNING, "%s: systemd refused its limits: %s", s->unit->name,
-                       e->message ?: e->name);
+        if (e && sg_systemd_is_away(e)) {
+                c->slot = sd_bus_slot_unref(c->slot);
+                c->due = true;
+                sg_systemd_later(s->unit->systemd);
+                return 0;
         }
+        if (e) {
+                give_up(c, -EIO, e->message ?: e->name);
+                return 0;
+        }
+        s->limits = c->limits;
+        s->cpus = c->cpus;
+        sg_property_read_back(s);
         change_free(c);
         if (done)
-                done(s, e ? -EIO : 0, e ? e->message ?: e->name : NULL, theirs);
+                done(s, 0, NULL, theirs);
         return 0;
 }
 
@@ -97,7 +112,7 @@ static int make_room(struct change *c, char **why)
         return r == -EBUSY ? r : 0;
 }
 
-static int send_change(struct change *c, bool all)
+static int send_change(struct change *c)
 {
         _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
         struct sg_unit *u = c->scope->unit;
@@ -106,8 +121,8 @@ static int send_change(struct change *c, bool all)
 
         r = sg_systemd_new_set(sd, &m, u->name);
         if (r >= 0)
-                r = sg_property_append_limits(m, c->scope, all, &c->limits, &c->cpus);
-        if (r >= 0 && all && c->scope->devices_known)
+                r = sg_property_append_limits(m, c->scope, c->all, &c->limits, &c->cpus);
+        if (r >= 0 && c->all && c->scope->devices_known)
                 r = sg_property_append_devices(m, &c->scope->devices, true);
         if (r >= 0)
                 r = sd_bus_message_close_container(m);
@@ -134,18 +149,29 @@ static int change(struct sg_scope *s, const struct sg_limits *l, const struct sg
         c->done = done;
         c->userdata = userdata;
         /* With another change under way the present values are not known. */
-        all = all || !sg_list_empty(&s->unit->changes);
+        c->all = all || !sg_list_empty(&s->unit->changes);
         sg_list_append(&s->unit->changes, &c->link);
         r = make_room(c, why);
         if (r >= 0)
-                r = send_change(c, all);
-        if (r < 0) {
-                if (r == -ENOTCONN)
-                        sg_why(why, "systemd can't be reached at the moment: try again");
-                change_free(c);
-                return r;
+                r = send_change(c);
+        c->due = r == -ENOTCONN;
+        if (r >= 0 || c->due)
+                return 1;
+        change_free(c);
+        return r;
+}
+
+void sg_unit_send_due_changes(struct sg_unit *u)
+{
+        struct change *c, *next;
+        int r;
+
+        sg_list_foreach_safe (c, next, &u->changes, link) {
+                r = c->due ? send_change(c) : 0;
+                c->due = r == -ENOTCONN;
+                if (r < 0 && !c->due)
+                        give_up(c, r, NULL);
         }
-        return 1;
 }
 
 static bool same_limits(const struct sg_scope *s, const struct sg_limits *l,

@@ -11,6 +11,7 @@
  */
 
 #include "base/cleanup.h"
+#include "base/time-util.h"
 #include "edge/cgroup-fs.h"
 #include "edge/cgroup-group.h"
 #include "edge/cgroup-layout.h"
@@ -22,7 +23,13 @@
 #include <sys/stat.h>
 #include <syslog.h>
 
-#define IN_FLIGHT_MAX 2
+/* PID 1 has others to serve, and how long it lets us wait for a property tells how busy it is. One
+ * start at a time, with as long a pause in between; another one in flight for each time that it has
+ * answered at once QUICK_ANSWERS times in a row. */
+#define IN_FLIGHT_MAX 4
+#define QUICK_USEC (10ULL * 1000)
+#define QUICK_ANSWERS 8
+#define PAUSE_MAX_USEC (200ULL * 1000)
 #define TRIES_MAX 2
 #define RETRY_USEC (100ULL * 1000)
 #define CONFLICTS_MAX 50
@@ -216,6 +223,19 @@ static void try_again(struct sg_unit *u, int error)
 
 /* Asking */
 
+static void note_patience(struct sg_unit *u)
+{
+        struct sg_systemd *sd = u->systemd;
+        uint64_t now = sg_now_monotonic_usec(), took = now - u->asked_usec;
+
+        if (took < QUICK_USEC) {
+                sd->quick_answers++;
+                return;
+        }
+        sd->quick_answers = 0;
+        sd->not_before_usec = now + (took < PAUSE_MAX_USEC ? took : PAUSE_MAX_USEC);
+}
+
 static int on_control_group(sd_bus_message *reply, void *userdata, sd_bus_error *error)
 {
         const sd_bus_error *e = sd_bus_message_get_error(reply);
@@ -228,6 +248,7 @@ static int on_control_group(sd_bus_message *reply, void *userdata, sd_bus_error 
                 refused(u, e);
                 return 0;
         }
+        note_patience(u);
         r = sd_bus_message_read(reply, "v", "s", &group);
         if (r >= 0)
                 r = occupy(u->scope, group);
@@ -244,6 +265,7 @@ static void look(struct sg_unit *u)
         int r;
 
         set_step(u, SG_UNIT_LOOKING);
+        u->asked_usec = sg_now_monotonic_usec();
         r = sd_bus_path_encode(SG_SYSTEMD_PATH "/unit", u->name, &path);
         if (r >= 0)
                 r = sd_bus_call_method_async(
@@ -346,9 +368,17 @@ static int start(struct sg_unit *u)
                                  u, 0);
 }
 
-static bool may_start(const struct sg_systemd *sd)
+static bool may_start(struct sg_systemd *sd)
 {
-        return sd->n_in_flight < IN_FLIGHT_MAX && sg_bus_connection_get(sd->connection);
+        uint64_t now = sg_now_monotonic_usec();
+
+        if (now < sd->not_before_usec) {
+                (void)next_after(sd, sd->not_before_usec - now);
+                return false;
+        }
+        return sd->n_in_flight < IN_FLIGHT_MAX &&
+               sd->n_in_flight <= sd->quick_answers / QUICK_ANSWERS &&
+               sg_bus_connection_get(sd->connection);
 }
 
 void sg_systemd_later(struct sg_systemd *sd)
@@ -363,10 +393,10 @@ void sg_systemd_next(struct sg_systemd *sd)
 
         sg_systemd_send_due(sd);
         sg_list_foreach_safe (u, next, &sd->placing, link) {
-                if (!may_start(sd))
-                        return;
                 if (u->step != SG_UNIT_WAITING)
                         continue;
+                if (!may_start(sd))
+                        return;
                 r = start(u);
                 if (r < 0) {
                         finish(u, r, strerror(-r)); /* calls us again */

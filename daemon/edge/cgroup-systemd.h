@@ -21,9 +21,11 @@ struct sg_systemd {
         char *own_unit;        /* the service that we are, or NULL */
         struct sg_cpuset cpus; /* all that there are */
         struct sg_list units;
-        struct sg_list placing;  /* units, in the order they were asked for */
-        unsigned n_in_flight;    /* of them, those that systemd is busy with */
-        sd_bus_slot *jobs_match; /* while something is in flight: JobRemoved */
+        struct sg_list placing;   /* units, in the order they were asked for */
+        uint64_t not_before_usec; /* the next start, by the monotonic clock */
+        unsigned quick_answers;   /* in a row */
+        unsigned n_in_flight;     /* of them, those that systemd is busy with */
+        sd_bus_slot *jobs_match;  /* while something is in flight: JobRemoved */
         sd_event_source *next_timer, *idle_timer;
 };
 
@@ -54,6 +56,7 @@ struct sg_unit {
         bool devices_due, devices_refused;
         sd_bus_slot *devices_slot;
         pid_t shim;
+        uint64_t asked_usec;
         sd_bus_slot *slot;
         sg_scope_done_cb done;
         void *userdata;
@@ -101,6 +104,7 @@ void sg_class_release_idle(struct sg_systemd *sd); /* stops the holders of class
 int sg_unit_ask_limits(struct sg_scope *s, const struct sg_limits *l, const struct sg_cpuset *cpus,
                        sg_scope_done_cb done, void *userdata, char **ret_why);
 void sg_unit_forget_changes(struct sg_unit *u);
+void sg_unit_send_due_changes(struct sg_unit *u); /* that systemd was away for */
 /* Sends all limits again, for nobody's answer. */
 void sg_unit_reapply(struct sg_scope *s);
 

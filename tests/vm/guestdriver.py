@@ -97,12 +97,7 @@ class Node(harness.Governor):
                    "-n", "60", check=False)
 
     def set(self, n, *values):
-        """`schedctl set`, again while a daemon that has just started doesn't reach systemd yet."""
-        def accepted():
-            result = self.ctl("set", str(n), *values, expect=None)
-            assert result.returncode == 0 or "try again" in result.stderr, result.stderr
-            return result.returncode == 0
-        until(accepted, f"change of job {n}")
+        self.ctl("set", str(n), *values)
 
     # --- a job's unit and groups ---
 
