@@ -102,7 +102,7 @@ static void on_limited(struct sg_scope *s, int result, const char *why, void *us
 
         if (result == -ECANCELED)
                 return;
-        if (result < 0) {
+        if (result < 0 && sg_scope_populated(s) > 0) { /* else it has ended meanwhile */
                 sg_log(LOG_WARNING, "job %" PRIu64 " (%s): its class's limits were refused: %s",
                        l->job.key.n, l->job.unit, why ?: strerror(-result));
                 sg_scope_read_limits(s, &l->job.limits);

@@ -161,11 +161,13 @@ static void ask(struct sg_live *l)
 static int on_ask_again(sd_event_source *source, uint64_t usec, void *userdata)
 {
         struct sg_live *l = userdata;
+        struct sg_adopter *a = l->manager->adopter;
 
         (void)source;
         (void)usec;
         l->timer = sd_event_source_disable_unref(l->timer);
         ask(l);
+        ask_more(a);
         return 0;
 }
 

@@ -27,6 +27,7 @@ struct newcomer {
         char *path;
         uint64_t inode;
         struct sg_adoptee as;
+        char policy[SG_CLASS_NAME_MAX]; /* settings may be replaced before it is taken in */
         struct sg_member first;
         sd_bus_message *call; /* of who asked for it, or NULL */
 };
@@ -243,7 +244,8 @@ static void fill_job(struct sg_live *l, const struct newcomer *n, const struct s
         strcpy(j->boot_id, l->manager->node.boot_id);
         sg_adopt_name(n->path, j->name);
         sg_watched_identity(g, j->invocation);
-        l->class = n->as.policy;
+        l->class = sg_settings_class(l->manager->settings, n->policy)
+                           ?: &l->manager->settings->classes[0];
 }
 
 /* Looked at; through systemd if it's a unit that may be governed. */
@@ -357,6 +359,8 @@ int sg_adopter_welcome(struct sg_adopter *a, const struct sg_watched *g,
         sg_list_append(&a->newcomers, &n->link);
         n->adopter = a;
         n->as = *as;
+        n->as.policy = NULL;
+        strcpy(n->policy, as->policy->name);
         n->inode = g->inode;
         n->path = strdup(g->path);
         r = n->path ? sg_watched_member(g, &n->first) : -ENOMEM;

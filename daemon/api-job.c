@@ -300,6 +300,8 @@ static void on_limits_set(struct sg_scope *s, int result, const char *why, void 
         struct sg_live *l = sg_manager_find(a->manager, a->n);
 
         (void)s;
+        if (l)
+                l->setting = false;
         if (result < 0 || !l) {
                 (void)sd_bus_reply_method_errorf(a->call, SG_ERROR_INVALID, "job %" PRIu64 ": %s",
                                                  a->n, why ?: strerror(-result));
@@ -334,10 +336,17 @@ static int job_set(sd_bus_message *call, struct sg_live *l, sd_bus_error *error)
                                  .limits = s.job.limits,
                                  .priority = s.job.priority};
         strcpy(a->name, s.job.name);
+        if (l->setting) {
+                set_answer_free(a);
+                return sd_bus_error_setf(
+                        error, SG_ERROR_BUSY,
+                        "another change of job %" PRIu64 " is under way: try again", l->job.key.n);
+        }
         r = l->scope ? sg_scope_set_limits(l->scope, &a->limits,
                                            l->job.limits.pin ? &l->pinned : NULL, on_limits_set, a,
                                            &why)
                      : 0;
+        l->setting = r > 0;
         if (r < 0)
                 on_limits_set(l->scope, r, why, a);
         else if (r == 0)

@@ -197,10 +197,12 @@ static void give_up(struct sg_live *l, const char *what, int error)
  * attempt is then looked at. */
 void sg_live_not_started(struct sg_live *l, int error, const char *what, const char *why)
 {
+        sg_live_close_gate(l);
+        if (l->concluded) /* its shim was quicker to say so */
+                return;
         sg_log(LOG_WARNING, "job %" PRIu64 ": cannot %s: %s", l->job.key.n, what,
                why ?: strerror(-error));
         (void)sg_job_set_reason(&l->job, "cannot %s: %s", what, why ?: strerror(-error));
-        sg_live_close_gate(l);
         if (l->attach || l->runner)
                 give_up(l, NULL, 0);
         else if (l->shim == 0)
@@ -212,8 +214,9 @@ static int shim_started(struct sg_live *l, pid_t pid, int pidfd)
         int r;
 
         r = sg_live_watch_shim(l, pid, pidfd);
-        if (r >= 0)
-                r = sg_live_place(l, pid);
+        if (r < 0 || l->gate < 0) /* without a gate it exits by itself */
+                return r;
+        r = sg_live_place(l, pid, l->shim_pidfd);
         sg_manager_fault(l->manager, "after-fork");
         if (r >= 0)
                 sg_live_shim_known(l);
@@ -256,6 +259,20 @@ static int fork_shim(struct sg_live *l)
         return r;
 }
 
+/* The process that called, and no other that has its pid by now. */
+static int watch_runner(struct sg_live *l)
+{
+        const struct sg_caller *c = &l->runner->caller;
+        _cleanup_close_ int pidfd = c->pidfd < 0 ? -1 : fcntl(c->pidfd, F_DUPFD_CLOEXEC, 3);
+        int r;
+
+        if (pidfd < 0)
+                return -ESRCH;
+        r = sg_live_watch_shim(l, c->pid, pidfd);
+        (void)TAKE_FD(pidfd); /* in any case */
+        return r;
+}
+
 /* Hands gate, lock and record to the caller of Attach, which then execs the shim. */
 static int hand_over(struct sg_live *l)
 {
@@ -275,7 +292,7 @@ static int hand_over(struct sg_live *l)
         r = sg_live_open_gate(l, &theirs);
         if (r < 0)
                 return r;
-        r = sg_live_watch_shim(l, l->runner->caller.pid, -1);
+        r = watch_runner(l);
         if (r >= 0 && l->placed)
                 r = sg_live_send_place(l);
         if (r >= 0)
@@ -313,8 +330,11 @@ static void unbegin(struct sg_live *l, int error)
 
         sg_log(LOG_ERR, "job %" PRIu64 ": cannot store its start: %s; trying again", l->job.key.n,
                strerror(-error));
+        if (sg_live_drop_scope(l) == -EBUSY) { /* `run` is in its scope already */
+                give_up(l, "store its start", error);
+                return;
+        }
         sg_queue_remove(m->queue, &l->entry);
-        (void)sg_live_drop_scope(l);
         l->job.state = SG_JOB_QUEUED;
         l->job.begin_usec = sg_now_realtime_usec() + SG_USEC_PER_SEC;
         (void)sg_job_set_reason(&l->job, "cannot store its start: %s", strerror(-error));
@@ -334,9 +354,11 @@ static void on_start_durable(int result, const struct sg_job *job, void *userdat
         (void)job;
         if (l->manager->stopping)
                 return; /* without a fate: the next daemon queues it again */
+        if (l->dropping)
+                return; /* its end is on its way */
         if (result < 0) {
                 unbegin(l, result);
-        } else if (l->job.intent != SG_INTENT_NONE || l->dropping) {
+        } else if (l->job.intent != SG_INTENT_NONE) {
                 sg_live_inspect(l, SG_PUBLISH_VOID);
         } else if (l->job.foreground) {
                 l->attachable = true;
@@ -380,7 +402,7 @@ void sg_live_begin(struct sg_live *l)
         sg_manager_fault(l->manager, "groups-made");
         /* Its process is there already, so that its scope is made while its start is stored. */
         if (l->job.foreground && l->runner) {
-                r = sg_live_place(l, l->runner->caller.pid);
+                r = sg_live_place(l, l->runner->caller.pid, l->runner->caller.pidfd);
                 if (r < 0) {
                         give_up(l, "get a scope", r);
                         return;

@@ -310,6 +310,10 @@ static int find_verdict(struct sg_manager *m, struct sg_client *c, sd_bus_messag
         sd_bus *bus = sg_bus_service_bus(m->service);
         int r;
 
+        if (k && k->answered_usec > 0 && strcmp(k->action, wish->action) != 0) {
+                kept_free(k); /* whose job it is has changed meanwhile */
+                k = NULL;
+        }
         if (k && k->answered_usec > 0) {
                 *ret = k->answer.verdict;
                 kept_free(k);

@@ -65,6 +65,7 @@ void sg_live_release(struct sg_live *l)
         if (l->requeueing) {
                 l->requeueing = l->ended_durable = l->dropping = false;
                 l->timer = sd_event_source_disable_unref(l->timer);
+                sg_launcher_forget(l->manager->launcher, l);
                 sg_live_enqueue(l);
         } else {
                 sg_live_free(l);
@@ -131,6 +132,8 @@ void sg_live_end(struct sg_live *l)
                                 l->job.reason ?: "it was ended before it started");
                         l->attach = sd_bus_message_unref(l->attach);
                 }
+                l->attachable = false;
+                l->runner = NULL; /* an Attach that comes now finds nothing */
         }
         sg_manager_fault(l->manager, "finish");
         sg_store_finish(m->store, &l->job, on_end_durable, l);

@@ -249,7 +249,8 @@ static void on_inspected(int result, const struct sg_attempt_info *info, void *u
 
 void sg_live_inspect(struct sg_live *l, enum sg_publish publish)
 {
-        if (l->inspecting)
+        /* An answer must not come when the job has been stored as ended and is gone. */
+        if (l->inspecting || l->concluded)
                 return;
         l->inspecting = true;
         sg_store_inspect(l->manager->store, &l->job.key, publish, on_inspected, l);

@@ -157,9 +157,9 @@ static void on_placed(struct sg_scope *s, int result, const char *why, void *use
                 sg_live_close_gate(l);
 }
 
-int sg_live_place(struct sg_live *l, pid_t shim)
+int sg_live_place(struct sg_live *l, pid_t shim, int pidfd)
 {
-        int r = sg_scope_place(l->scope, shim, on_placed, l);
+        int r = sg_scope_place(l->scope, shim, pidfd, on_placed, l);
 
         if (r == 0)
                 l->placed = true;

@@ -52,6 +52,7 @@ struct sg_live {
         int gate;
         sd_event_source *gate_source;
         bool placed;                 /* its groups are there */
+        bool setting;                /* its limits are being changed */
         pid_t ready_pid;             /* what its shim says will become the job */
         struct sg_counters counters; /* of `run`, when its command had ended */
         pid_t shim;
@@ -123,7 +124,7 @@ int sg_live_open_gate(struct sg_live *l, int *ret_theirs); /* the shim's end */
 void sg_live_close_gate(struct sg_live *l);
 /* Has the scope made around the shim, where that is how it is made; < 0 if it can't be asked for.
  */
-int sg_live_place(struct sg_live *l, pid_t shim);
+int sg_live_place(struct sg_live *l, pid_t shim, int pidfd);
 int sg_live_send_place(struct sg_live *l);
 void sg_live_shim_known(struct sg_live *l); /* … its pid, that is */
 

@@ -38,8 +38,14 @@ void sg_live_kill(struct sg_live *l, bool at_once)
                 sg_live_inspect(l, SG_PUBLISH_VOID);
                 return;
         }
-        if (!l->scope || l->killed || (l->job.pid == 0 && l->job.state == SG_JOB_STARTING))
+        if (!l->scope || l->killed)
                 return;
+        if (l->job.pid == 0 && l->job.state == SG_JOB_STARTING) {
+                /* Its place may take as long as systemd is away; the shim needn't wait for that. */
+                if (!l->placed && !l->job.foreground)
+                        sg_live_close_gate(l);
+                return;
+        }
         l->timer = sd_event_source_disable_unref(l->timer);
         if (at_once || grace == 0) {
                 l->killed = true;

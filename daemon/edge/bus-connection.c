@@ -217,5 +217,5 @@ struct sg_bus_connection *sg_bus_connection_free(struct sg_bus_connection *c)
 
 sd_bus *sg_bus_connection_get(struct sg_bus_connection *c)
 {
-        return c && c->up ? c->bus : NULL;
+        return c && c->up && sd_bus_is_open(c->bus) > 0 ? c->bus : NULL;
 }

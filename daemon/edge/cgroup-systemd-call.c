@@ -74,6 +74,11 @@ int sg_systemd_stop_unit(struct sg_systemd *sd, const char *unit)
         return r < 0 ? r : sg_systemd_send(sd, m, SG_SYSTEMD_ERROR("NoSuchUnit"));
 }
 
+bool sg_systemd_is_lost(int r)
+{
+        return r == -ENOTCONN || r == -ECONNRESET || r == -EPIPE || r == -ESHUTDOWN;
+}
+
 bool sg_systemd_is_away(const sd_bus_error *e)
 {
         static const char *const names[] = {

@@ -65,7 +65,7 @@ int sg_unit_set_devices(struct sg_scope *s, const struct sg_device_list *old, ch
         }
         u->devices_due = true;
         r = send_devices(u);
-        return r == -ENOTCONN ? 0 : r;
+        return sg_systemd_is_lost(r) ? 0 : r;
 }
 
 void sg_unit_adopt_devices(struct sg_scope *s)
@@ -84,7 +84,7 @@ void sg_systemd_send_due(struct sg_systemd *sd)
         sg_list_foreach (u, &sd->units, all) {
                 sg_unit_send_due_changes(u);
                 r = u->devices_due && u->scope->n_dirs > 0 ? send_devices(u) : 0;
-                if (r < 0 && r != -ENOTCONN)
+                if (r < 0 && !sg_systemd_is_lost(r))
                         sg_log(LOG_WARNING, "%s: cannot send its devices: %s", u->name,
                                strerror(-r));
         }

@@ -154,7 +154,7 @@ static int change(struct sg_scope *s, const struct sg_limits *l, const struct sg
         r = make_room(c, why);
         if (r >= 0)
                 r = send_change(c);
-        c->due = r == -ENOTCONN;
+        c->due = sg_systemd_is_lost(r);
         if (r >= 0 || c->due)
                 return 1;
         change_free(c);
@@ -168,7 +168,7 @@ void sg_unit_send_due_changes(struct sg_unit *u)
 
         sg_list_foreach_safe (c, next, &u->changes, link) {
                 r = c->due ? send_change(c) : 0;
-                c->due = r == -ENOTCONN;
+                c->due = sg_systemd_is_lost(r);
                 if (r < 0 && !c->due)
                         give_up(c, r, NULL);
         }

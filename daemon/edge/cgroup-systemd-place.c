@@ -19,6 +19,8 @@
 #include "edge/cgroup-v2.h"
 #include "edge/log.h"
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <syslog.h>
@@ -51,6 +53,7 @@ void sg_unit_forget_place(struct sg_unit *u)
 {
         set_step(u, SG_UNIT_IDLE);
         sg_list_remove(&u->link);
+        u->pidfd = sg_close(u->pidfd);
         u->done = NULL;
 }
 
@@ -86,6 +89,14 @@ static bool lost_its_slice(const sd_bus_error *e)
                sd_bus_error_has_name(e, SG_SYSTEMD_ERROR("NoSuchUnit"));
 }
 
+/* What it wasn't there for, or couldn't do at the moment, is no failure of the scope's. */
+static void wait_again(struct sg_unit *u)
+{
+        if (u->tries > 0)
+                u->tries--;
+        set_step(u, SG_UNIT_WAITING);
+}
+
 /* It says no, or isn't there at the moment. */
 static void refused(struct sg_unit *u, const sd_bus_error *e)
 {
@@ -95,7 +106,7 @@ static void refused(struct sg_unit *u, const sd_bus_error *e)
                 finish(u, -EIO, e->message ?: e->name);
                 return;
         }
-        set_step(u, SG_UNIT_WAITING);
+        wait_again(u);
         (void)next_after(u->systemd, RETRY_USEC);
 }
 
@@ -272,7 +283,9 @@ static void look(struct sg_unit *u)
                         sg_bus_connection_get(u->systemd->connection), &u->slot, SG_SYSTEMD_NAME,
                         path, "org.freedesktop.DBus.Properties", "Get", on_control_group, u, "ss",
                         SG_SYSTEMD_NAME ".Scope", "ControlGroup");
-        if (r < 0)
+        if (sg_systemd_is_lost(r))
+                wait_again(u);
+        else if (r < 0)
                 finish(u, r, NULL);
 }
 
@@ -323,6 +336,13 @@ static int watch_jobs(struct sg_systemd *sd)
                                          "JobRemoved", on_job_removed, NULL, sd);
 }
 
+static bool has_gone(int pidfd)
+{
+        struct pollfd fd = {.fd = pidfd, .events = POLLIN};
+
+        return pidfd < 0 || poll(&fd, 1, 0) != 0;
+}
+
 static int append_scope(sd_bus_message *m, const struct sg_unit *u)
 {
         char slice[SG_UNIT_NAME_MAX];
@@ -351,6 +371,8 @@ static int start(struct sg_unit *u)
         struct sg_systemd *sd = u->systemd;
         int r;
 
+        if (has_gone(u->pidfd)) /* its pid may be another's by now */
+                return -ESRCH;
         r = watch_jobs(sd);
         if (r < 0)
                 return r;
@@ -364,8 +386,12 @@ static int start(struct sg_unit *u)
                 return r;
         set_step(u, SG_UNIT_STARTING);
         u->tries++;
-        return sd_bus_call_async(sg_bus_connection_get(sd->connection), &u->slot, m, on_start_reply,
-                                 u, 0);
+        r = sd_bus_call_async(sg_bus_connection_get(sd->connection), &u->slot, m, on_start_reply, u,
+                              0);
+        if (!sg_systemd_is_lost(r))
+                return r;
+        wait_again(u); /* up() goes on */
+        return 0;
 }
 
 static bool may_start(struct sg_systemd *sd)
@@ -421,11 +447,14 @@ void sg_systemd_retry(struct sg_systemd *sd)
                 set_step(u, SG_UNIT_WAITING);
 }
 
-int sg_unit_place(struct sg_scope *s, pid_t shim, sg_scope_done_cb done, void *userdata)
+int sg_unit_place(struct sg_scope *s, pid_t shim, int pidfd, sg_scope_done_cb done, void *userdata)
 {
         struct sg_unit *u = s->unit;
         int r;
 
+        u->pidfd = pidfd < 0 ? -1 : fcntl(pidfd, F_DUPFD_CLOEXEC, 3);
+        if (u->pidfd < 0)
+                return -ESRCH;
         u->shim = shim;
         u->done = done;
         u->userdata = userdata;

@@ -56,6 +56,7 @@ struct sg_unit {
         bool devices_due, devices_refused;
         sd_bus_slot *devices_slot;
         pid_t shim;
+        int pidfd; /* of the shim, until it is placed */
         uint64_t asked_usec;
         sd_bus_slot *slot;
         sg_scope_done_cb done;
@@ -76,7 +77,7 @@ void sg_systemd_find_cpus(struct sg_systemd *sd);
 int sg_systemd_describe(struct sg_backend *b, bool user);
 
 /* cgroup-systemd-place.c */
-int sg_unit_place(struct sg_scope *s, pid_t shim, sg_scope_done_cb done, void *userdata);
+int sg_unit_place(struct sg_scope *s, pid_t shim, int pidfd, sg_scope_done_cb done, void *userdata);
 void sg_unit_forget_place(struct sg_unit *u);
 void sg_systemd_next(struct sg_systemd *sd);  /* starts what may be started now */
 void sg_systemd_later(struct sg_systemd *sd); /* … in a moment */
@@ -138,6 +139,8 @@ int sg_systemd_send(struct sg_systemd *sd, sd_bus_message *m, const char *harmle
 int sg_systemd_stop_unit(struct sg_systemd *sd, const char *unit);
 /* Whether an error means that systemd is away, rather than that it said no. */
 bool sg_systemd_is_away(const sd_bus_error *e);
+/* Likewise the result of sending. */
+bool sg_systemd_is_lost(int r);
 
 #define SG_SYSTEMD_NAME "org.freedesktop.systemd1"
 #define SG_SYSTEMD_PATH "/org/freedesktop/systemd1"

@@ -251,11 +251,11 @@ bool sg_scope_wants_place(const struct sg_scope *s)
         return s->ops->scope_place && s->n_dirs == 0;
 }
 
-int sg_scope_place(struct sg_scope *s, pid_t shim, sg_scope_done_cb done, void *userdata)
+int sg_scope_place(struct sg_scope *s, pid_t shim, int pidfd, sg_scope_done_cb done, void *userdata)
 {
         if (!sg_scope_wants_place(s))
                 return 0;
-        return s->ops->scope_place(s, shim, done, userdata);
+        return s->ops->scope_place(s, shim, pidfd, done, userdata);
 }
 
 int sg_scope_remove(struct sg_scope *s)

@@ -99,9 +99,10 @@ typedef void (*sg_scope_done_cb)(struct sg_scope *s, int result, const char *why
  * A scope of systemd is made around its first process, the shim: when done() has been called with
  * 0 the scope has its groups, the shim is in `keeper`, and that was looked at. As long as systemd
  * can't be reached this waits. 1: done() will be called; 0: there is nothing to wait for (other
- * backends, where the shim joins the groups itself).
+ * backends, where the shim joins the groups itself). pidfd: the shim's, borrowed.
  */
-int sg_scope_place(struct sg_scope *s, pid_t shim, sg_scope_done_cb done, void *userdata);
+int sg_scope_place(struct sg_scope *s, pid_t shim, int pidfd, sg_scope_done_cb done,
+                   void *userdata);
 /* Whether sg_scope_place() has something to do. */
 bool sg_scope_wants_place(const struct sg_scope *s);
 
