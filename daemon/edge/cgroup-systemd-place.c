@@ -49,14 +49,6 @@ static void set_step(struct sg_unit *u, enum sg_unit_step step)
         u->slot = sd_bus_slot_unref(u->slot);
 }
 
-void sg_unit_forget_place(struct sg_unit *u)
-{
-        set_step(u, SG_UNIT_IDLE);
-        sg_list_remove(&u->link);
-        u->pidfd = sg_close(u->pidfd);
-        u->done = NULL;
-}
-
 static void finish(struct sg_unit *u, int result, const char *why)
 {
         struct sg_systemd *sd = u->systemd;
@@ -80,6 +72,16 @@ static int next_after(struct sg_systemd *sd, uint64_t usec)
         sd->next_timer = sd_event_source_disable_unref(sd->next_timer);
         return sd_event_add_time_relative(sd->event, &sd->next_timer, CLOCK_MONOTONIC, usec, 1,
                                           on_next, sd);
+}
+
+void sg_unit_forget_place(struct sg_unit *u)
+{
+        set_step(u, SG_UNIT_IDLE);
+        sg_list_remove(&u->link);
+        u->pidfd = sg_close(u->pidfd);
+        u->done = NULL;
+        if (!sg_list_empty(&u->systemd->placing)) /* somebody may have waited for it */
+                (void)next_after(u->systemd, 0);
 }
 
 /* The class's slice is being stopped or has just gone, by us as it was idle or by somebody else. */
