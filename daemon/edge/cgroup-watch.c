@@ -247,11 +247,8 @@ static bool is_same(const struct sg_watched *n)
         return inode_of(n->watch, n->path, &inode) >= 0 && inode == n->inode;
 }
 
-static int on_poll(sd_event_source *source, uint64_t usec, void *userdata)
+static void refresh_all(struct sg_watch *w)
 {
-        struct sg_watch *w = userdata;
-
-        (void)usec;
         for (size_t i = 0; i < BUCKETS; i++)
                 for (struct sg_watched *n = w->nodes[i], *next; n; n = next) {
                         next = n->chain;
@@ -260,6 +257,14 @@ static int on_poll(sd_event_source *source, uint64_t usec, void *userdata)
                         else if (n->events_wd >= 0)
                                 refresh(n);
                 }
+}
+
+static int on_poll(sd_event_source *source, uint64_t usec, void *userdata)
+{
+        struct sg_watch *w = userdata;
+
+        (void)usec;
+        refresh_all(w);
         (void)sd_event_source_set_time_relative(source, POLL_USEC);
         return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 }
@@ -351,14 +356,7 @@ static void visit(struct sg_watch *w, const char *path)
 void sg_watch_scan(struct sg_watch *w)
 {
         visit(w, "");
-        for (size_t i = 0; i < BUCKETS; i++)
-                for (struct sg_watched *n = w->nodes[i], *next; n; n = next) {
-                        next = n->chain;
-                        if (!is_same(n))
-                                vanish(n);
-                        else if (n->events_wd >= 0)
-                                refresh(n);
-                }
+        refresh_all(w);
 }
 
 /* Its end is told by its parent. */
