@@ -17,6 +17,7 @@
 
 #define SIGNAL_PASSES 32
 #define KILL_PASSES 1000
+#define QUIET_PASSES 32      /* without anybody new, while the group isn't frozen */
 #define PID_LIMIT (4U << 20) /* PID_MAX_LIMIT */
 
 static int job_in(const struct sg_scope *s, enum sg_hier h, char path[PATH_MAX])
@@ -126,19 +127,25 @@ static int signal_passes(struct pass *p, const char *job, unsigned passes)
         return 0;
 }
 
-/* Without cgroup.kill. Whoever has SIGKILL can't fork any more, frozen or not. */
+/*
+ * Without cgroup.kill. Whoever has SIGKILL can't begin a fork any more, frozen or not, but one that
+ * is well under way shows its child only later. Nobody is in the middle of one when the whole group
+ * is frozen; a task in an uninterruptible wait may keep that from ever being so.
+ */
 static int kill_frozen(struct sg_scope *s, struct pass *p, const char *job)
 {
+        unsigned quiet = 0;
         int r = 0;
 
         (void)sg_fs_scope_freeze(s, true); /* there may be no freezer: then passes alone must do */
-        for (unsigned i = 0; r == 0 && i < KILL_PASSES; i++) {
-                r = signal_passes(p, job, KILL_PASSES);
-                if (sg_fs_scope_frozen(s) != 0 || p->fresh == 0)
-                        break;
+        for (unsigned i = 0; r == 0 && i < KILL_PASSES && quiet < QUIET_PASSES; i++) {
+                bool frozen = sg_fs_scope_frozen(s) > 0;
+
+                r = signal_passes(p, job, 1);
+                quiet = p->fresh > 0 ? 0 : frozen ? QUIET_PASSES : quiet + 1;
         }
         (void)sg_fs_scope_freeze(s, false);
-        return r < 0 ? r : signal_passes(p, job, KILL_PASSES);
+        return r;
 }
 
 int sg_fs_scope_signal(struct sg_scope *s, int sig)
