@@ -77,7 +77,7 @@ BASE_LIB := $(O)/libbase.a
 CORE_LIB := $(O)/libcore.a
 EDGE_LIB := $(O)/libedge.a
 
-EDGE_PKGS := libsystemd libcgroup sqlite3 inih jansson
+EDGE_PKGS := libsystemd libcgroup sqlite3 inih jansson libnl-route-3.0 libnl-genl-3.0
 CTL_PKGS := libsystemd jansson
 EDGE_LIBS = $(call pkg,libs,$(EDGE_PKGS))
 CTL_LIBS = $(call pkg,libs,$(CTL_PKGS))
@@ -103,7 +103,9 @@ $(FLAGS_STAMP): FORCE
 $(O)/obj/%.o: %.c $(FLAGS_STAMP)
 	@mkdir -p $(@D)
 	@echo '  CC    $<'
-	@$(CC) $(CPPFLAGS_ALL) $(CPPFLAGS) $(CFLAGS_ALL) $(CFLAGS) -MMD -MP -c -o $@ $<
+	@$(CC) $(CPPFLAGS_ALL) $(CPPFLAGS) $(PKG_CFLAGS) $(CFLAGS_ALL) $(CFLAGS) -MMD -MP -c -o $@ $<
+# Only they see its headers, which are in a folder of their own.
+$(call obj,daemon/edge/links.c daemon/edge/delays.c): PKG_CFLAGS = $(call pkg,cflags,libnl-genl-3.0)
 
 # So does a source that was removed or renamed: an archive would keep its object.
 SOURCES_STAMP := $(O)/.sources

@@ -145,6 +145,9 @@ int sg_scope_signal(struct sg_scope *s, int sig);
 int sg_scope_populated(const struct sg_scope *s); /* 1 while `job` holds a process (zombies don't
                                                      count), 0, -errno */
 void sg_scope_counters(struct sg_scope *s, struct sg_counters *ret);
+/* Bytes that the scope's processes received and sent, headers included; -ENODATA: not known (yet).
+ * With systemd it is what that last said, and it is asked for the next, not too often. */
+int sg_scope_net(struct sg_scope *s, uint64_t *ret_rx, uint64_t *ret_tx);
 
 /*
  * Scopes of this instance that still held processes at start: one that `owned` knows is its job's
