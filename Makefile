@@ -77,7 +77,7 @@ BASE_LIB := $(O)/libbase.a
 CORE_LIB := $(O)/libcore.a
 EDGE_LIB := $(O)/libedge.a
 
-EDGE_PKGS := libsystemd libcgroup sqlite3 inih jansson libnl-route-3.0 libnl-genl-3.0
+EDGE_PKGS := libsystemd libcgroup sqlite3 inih jansson libnl-route-3.0 libnl-genl-3.0 tre
 CTL_PKGS := libsystemd jansson
 EDGE_LIBS = $(call pkg,libs,$(EDGE_PKGS))
 CTL_LIBS = $(call pkg,libs,$(CTL_PKGS))
