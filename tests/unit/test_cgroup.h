@@ -20,6 +20,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #define SCOPES_MAX 8
 #define PIDS_MAX 32
@@ -43,6 +44,16 @@ struct fixture {
                         (void)usleep(2000);                                                        \
                 }                                                                                  \
         } while (0)
+
+/* The time in which others could have run: by our own use of it, so that it isn't over sooner where
+ * there is little for anybody. */
+static inline void burn_cpu(uint64_t usec)
+{
+        clock_t end = clock() + (clock_t)(usec * CLOCKS_PER_SEC / SG_USEC_PER_SEC);
+
+        while (clock() < end)
+                ;
+}
 
 static inline void fixture_backend(struct fixture *f, const char *wanted)
 {

@@ -100,7 +100,7 @@ static void test_suspends(void **state)
         assert_int_equal(sg_scope_freeze(s, true), 0);
         WAIT_FOR(sg_scope_frozen(s) == 1);
         used = counters(s).cpu_usec;
-        (void)usleep(50000);
+        burn_cpu(50000);
         assert_int_equal(counters(s).cpu_usec, used);
         assert_int_equal(sg_scope_freeze(s, false), 0);
         WAIT_FOR(counters(s).cpu_usec > used);

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "integration"))
 
@@ -43,6 +44,19 @@ def read(path):
 def keys(path):
     """A file of lines "key value"."""
     return {k: int(v) for k, v in (line.split() for line in read(path).splitlines())}
+
+
+def gained_cpu(groups, seconds):
+    """What each group gets of the CPU time, in microseconds, over so many seconds of it in all."""
+    def used():
+        return [keys(f"{group}/cpu.stat")["usage_usec"] for group in groups]
+    base = used()
+
+    def enough():
+        gained = [now - then for now, then in zip(used(), base)]
+        time.sleep(0.1)  # looking costs CPU time, too
+        return gained if sum(gained) >= seconds * 1e6 else None
+    return until(enough, f"{seconds} s of CPU time")
 
 
 class Node(harness.Governor):
