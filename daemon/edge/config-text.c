@@ -6,6 +6,7 @@
  * continuation and "a: b" for an assignment, and ignores what follows a "]".
  */
 
+#include "base/utf8.h"
 #include "edge/config-internal.h"
 #include <errno.h>
 #include <ini.h>
@@ -33,45 +34,15 @@ static void complain(struct reader *r, const char *what)
                 r->error = e;
 }
 
-/* The length of the UTF-8 sequence at s, 0 if it is none: what the bus and JSON would refuse must
- * not get in. By the table of well-formed sequences of RFC 3629. */
-static size_t utf8_size(const unsigned char *s, const unsigned char *end)
-{
-        unsigned char lo = 0x80, hi = 0xBF;
-        size_t n;
-
-        if (s[0] < 0x80)
-                return 1;
-        if (s[0] < 0xC2 || s[0] > 0xF4)
-                return 0;
-        n = s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : 4;
-        if (n > (size_t)(end - s))
-                return 0;
-        if (s[0] == 0xE0)
-                lo = 0xA0;
-        else if (s[0] == 0xED)
-                hi = 0x9F;
-        else if (s[0] == 0xF0)
-                lo = 0x90;
-        else if (s[0] == 0xF4)
-                hi = 0x8F;
-        if (s[1] < lo || s[1] > hi)
-                return 0;
-        for (size_t i = 2; i < n; i++)
-                if (s[i] < 0x80 || s[i] > 0xBF)
-                        return 0;
-        return n;
-}
-
 static const char *check_bytes(const char *line)
 {
-        const unsigned char *s = (const unsigned char *)line, *end = s + strlen(line);
+        const char *end = line + strlen(line);
         size_t n;
 
-        for (; s < end; s += n) {
-                if ((*s < 0x20 && *s != '\t') || *s == 0x7F)
+        for (const char *s = line; s < end; s += n) {
+                if (((unsigned char)*s < 0x20 && *s != '\t') || *s == 0x7F)
                         return "a control character is in this line";
-                n = utf8_size(s, end);
+                n = sg_utf8_size(s, (size_t)(end - s));
                 if (n == 0)
                         return "this line isn't UTF-8";
         }
