@@ -2,6 +2,7 @@
 #include "edge/caller.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/process.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,27 +15,6 @@
 #ifndef SO_PEERPIDFD
 #define SO_PEERPIDFD 77 /* Linux 6.5; not in Debian 12's headers */
 #endif
-
-/* The start of a process in clock ticks since boot: field 22 of its stat, counted after the name,
- * which may hold anything. */
-static int start_ticks(pid_t pid, uint64_t *ret)
-{
-        char path[64], buf[1024], *p;
-        unsigned long long ticks;
-        int r;
-
-        (void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-        r = sg_read_line_file(AT_FDCWD, path, buf, sizeof(buf));
-        if (r < 0)
-                return r;
-        p = strrchr(buf, ')');
-        for (int i = 0; p && i < 20; i++)
-                p = strchr(p + 1, ' ');
-        if (!p || sscanf(p, "%llu", &ticks) != 1)
-                return -EBADMSG;
-        *ret = ticks;
-        return 0;
-}
 
 /* "Pid:" of a pidfd's fdinfo; −1 once the process has been reaped. */
 static pid_t pidfd_pid(int pidfd)
@@ -57,7 +37,7 @@ static pid_t pidfd_pid(int pidfd)
 static int open_by_pid(pid_t pid, int *ret)
 {
         _cleanup_close_ int fd = -1;
-        uint64_t ticks;
+        struct sg_process_stat stat;
         struct timespec now;
         int r;
 
@@ -65,10 +45,10 @@ static int open_by_pid(pid_t pid, int *ret)
         fd = (int)syscall(SYS_pidfd_open, pid, 0);
         if (fd < 0)
                 return -errno;
-        r = start_ticks(pid, &ticks);
+        r = sg_process_stat(pid, &stat);
         if (r < 0)
                 return r;
-        if (ticks > (uint64_t)(now.tv_sec + 1) * (uint64_t)sysconf(_SC_CLK_TCK))
+        if (stat.start > (uint64_t)(now.tv_sec + 1) * (uint64_t)sysconf(_SC_CLK_TCK))
                 return -ESRCH;
         *ret = TAKE_FD(fd);
         return 0;
@@ -301,11 +281,11 @@ int sg_caller_rlimits(const struct sg_caller *c, struct rlimit ret[RLIM_NLIMITS]
 
 int sg_caller_start_ticks(const struct sg_caller *c, uint64_t *ret)
 {
-        uint64_t ticks;
-        int r = start_ticks(c->pid, &ticks);
+        struct sg_process_stat stat;
+        int r = sg_process_stat(c->pid, &stat);
 
         if (r < 0 || c->pidfd < 0 || pidfd_pid(c->pidfd) != c->pid)
                 return r == -ENOMEM ? r : -ESRCH;
-        *ret = ticks;
+        *ret = stat.start;
         return 0;
 }

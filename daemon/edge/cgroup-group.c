@@ -10,6 +10,7 @@
 
 #include "edge/cgroup-group.h"
 #include "base/file.h"
+#include "base/process.h"
 #include "edge/cgroup-layout.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -289,15 +290,10 @@ int sg_group_remove_tree(const char *group)
 /* v1 lists a process until it has been waited for on some kernels: look at its state. */
 static int is_alive(pid_t pid, void *userdata)
 {
-        char path[32], stat[512];
-        const char *state;
+        struct sg_process_stat stat;
 
         (void)userdata;
-        (void)snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-        if (sg_read_line_file(AT_FDCWD, path, stat, sizeof(stat)) < 0)
-                return 0;
-        state = strrchr(stat, ')');
-        return state && state[1] && state[2] != 'Z' && state[2] != 'X';
+        return sg_process_stat(pid, &stat) == 0 && sg_process_is_alive(&stat);
 }
 
 int sg_group_populated(const char *group)

@@ -9,6 +9,7 @@
  */
 
 #include "base/file.h"
+#include "base/process.h"
 #include "edge/cgroup-internal.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -20,10 +21,9 @@
 #define CHASES_MAX 1000
 
 struct process {
-        pid_t pid, parent;
-        char state;
-        uint64_t start, ticks, child_ticks, threads, rss_pages;
+        pid_t pid;
         bool in_tree;
+        struct sg_process_stat stat;
 };
 
 struct tree {
@@ -36,36 +36,11 @@ static void tree_deinit(struct tree *t)
         free(t->list);
 }
 
-/* proc(5): "pid (comm) S ppid …"; comm may hold anything, so count from its last parenthesis. */
 static int read_process(pid_t pid, struct process *ret)
 {
-        char path[32], stat[1024];
-        struct process p = {.pid = pid};
-        unsigned long user, sys, threads, rss;
-        long child_user, child_sys;
-        unsigned long long begun;
-        const char *rest;
-        int r;
-
-        (void)snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-        r = sg_read_line_file(AT_FDCWD, path, stat, sizeof(stat));
-        if (r < 0)
-                return r;
-        rest = strrchr(stat, ')');
-        if (!rest ||
-            sscanf(rest + 1,
-                   " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %ld %ld %*d %*d %lu %*d "
-                   "%llu %*u %lu",
-                   &p.state, &p.parent, &user, &sys, &child_user, &child_sys, &threads, &begun,
-                   &rss) != 9)
-                return -EBADMSG;
-        p.ticks = user + sys;
-        p.child_ticks = (uint64_t)(child_user + child_sys);
-        p.threads = threads;
-        p.start = begun;
-        p.rss_pages = rss;
-        *ret = p;
-        return 0;
+        ret->pid = pid;
+        ret->in_tree = false;
+        return sg_process_stat(pid, &ret->stat);
 }
 
 static int tree_add(struct tree *t, const struct process *p)
@@ -179,7 +154,7 @@ static struct process *find_root(const struct tree *t, const struct sg_process *
 {
         struct process *p = who->pid > 0 ? tree_find(t, who->pid) : NULL;
 
-        return p && p->start == who->start ? p : NULL;
+        return p && p->stat.start == who->start ? p : NULL;
 }
 
 /* Marks what is below a marked process. Recycled pids make children older than their parents, so
@@ -192,7 +167,8 @@ static void mark_descendants(struct tree *t)
                 changed = false;
                 for (size_t i = 0; i < t->n; i++) {
                         struct process *p = &t->list[i];
-                        const struct process *parent = p->in_tree ? NULL : tree_find(t, p->parent);
+                        const struct process *parent =
+                                p->in_tree ? NULL : tree_find(t, p->stat.parent);
 
                         if (parent && parent->in_tree)
                                 changed = p->in_tree = true;
@@ -225,7 +201,7 @@ static int tree_of(const struct sg_scope *s, struct tree *t, const struct proces
 
 static bool is_alive(const struct process *p)
 {
-        return p->in_tree && p->state != 'Z' && p->state != 'X';
+        return p->in_tree && sg_process_is_alive(&p->stat);
 }
 
 /* Among the first n, which are sorted. */
@@ -233,7 +209,7 @@ static bool was_seen(const struct tree *seen, size_t n, const struct process *p)
 {
         const struct process *q = tree_find(&(struct tree){.list = seen->list, .n = n}, p->pid);
 
-        return q && q->start == p->start;
+        return q && q->stat.start == p->stat.start;
 }
 
 static int send_signal(const struct process *p, int sig)
@@ -243,7 +219,7 @@ static int send_signal(const struct process *p, int sig)
 
         if (fd < 0 && errno != ENOSYS)
                 return -errno;
-        if (read_process(p->pid, &now) < 0 || now.start != p->start)
+        if (read_process(p->pid, &now) < 0 || now.stat.start != p->stat.start)
                 return -ESRCH;
         if (fd < 0)
                 return kill(p->pid, sig) < 0 ? -errno : 0;
@@ -357,7 +333,7 @@ static struct sg_process identify(pid_t pid)
 
         if (pid <= 0 || read_process(pid, &p) < 0)
                 return (struct sg_process){};
-        return (struct sg_process){pid, p.start};
+        return (struct sg_process){pid, p.stat.start};
 }
 
 void sg_scope_set_main(struct sg_scope *s, pid_t shim, pid_t main)
@@ -404,7 +380,8 @@ static int observe_frozen(const struct sg_scope *s)
                 return 0;
         r = tree_of(s, &t, NULL);
         for (size_t i = 0; r == 0 && i < t.n; i++)
-                if (is_alive(&t.list[i]) && t.list[i].state != 'T' && t.list[i].state != 't')
+                if (is_alive(&t.list[i]) && t.list[i].stat.state != 'T' &&
+                    t.list[i].stat.state != 't')
                         return 0;
         return r < 0 ? r : 1;
 }
@@ -444,14 +421,14 @@ static void observe_counters(struct sg_scope *s, struct sg_counters *ret)
         memset(ret, 0xff, sizeof(*ret));
         if (tree_of(s, &t, &shim) < 0)
                 return;
-        ticks = shim ? shim->child_ticks : 0;
+        ticks = shim ? shim->stat.child_ticks : 0;
         ret->pids = 0;
         for (size_t i = 0; i < t.n; i++) {
                 if (!t.list[i].in_tree)
                         continue;
-                ticks += t.list[i].ticks + t.list[i].child_ticks;
-                pages += t.list[i].rss_pages;
-                ret->pids += is_alive(&t.list[i]) ? t.list[i].threads : 0;
+                ticks += t.list[i].stat.ticks + t.list[i].stat.child_ticks;
+                pages += t.list[i].stat.rss_pages;
+                ret->pids += is_alive(&t.list[i]) ? t.list[i].stat.threads : 0;
         }
         ret->cpu_usec = ticks * (1000000 / (uint64_t)sysconf(_SC_CLK_TCK));
         ret->memory_bytes = pages * page;

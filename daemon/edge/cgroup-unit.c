@@ -3,6 +3,7 @@
 
 #include "edge/cgroup-unit.h"
 #include "base/file.h"
+#include "base/process.h"
 #include "base/time-util.h"
 #include "edge/cgroup-group.h"
 #include "edge/cgroup-io.h"
@@ -320,24 +321,15 @@ static pid_t first_pid(const struct sg_watched *g)
 static uint64_t started_usec(pid_t pid)
 {
         uint64_t now = sg_now_realtime_usec(), up, tick = (uint64_t)sysconf(_SC_CLK_TCK);
-        char path[32], stat[1024];
-        unsigned long long begun;
+        struct sg_process_stat stat;
         struct timespec boot;
-        const char *rest;
+        uint64_t begun;
 
-        (void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-        if (sg_read_line_file(AT_FDCWD, path, stat, sizeof(stat)) < 0)
-                return now;
-        rest = strrchr(stat, ')');
-        if (!rest ||
-            sscanf(rest + 1,
-                   " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d "
-                   "%llu",
-                   &begun) != 1)
+        if (sg_process_stat(pid, &stat) < 0)
                 return now;
         (void)clock_gettime(CLOCK_BOOTTIME, &boot);
         up = (uint64_t)boot.tv_sec * SG_USEC_PER_SEC + (uint64_t)boot.tv_nsec / 1000;
-        begun = begun * SG_USEC_PER_SEC / tick;
+        begun = stat.start * SG_USEC_PER_SEC / tick;
         return begun < up && now > up - begun ? now - (up - begun) : now;
 }
 

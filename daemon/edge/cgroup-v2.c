@@ -10,6 +10,7 @@
 
 #include "edge/cgroup-v2.h"
 #include "base/file.h"
+#include "base/process.h"
 #include "edge/cgroup-group.h"
 #include "edge/cgroup-layout.h"
 #include <errno.h>
@@ -82,15 +83,9 @@ uint32_t sg_v2_enable(const char *group, uint32_t controllers)
 
 static pid_t parent_of(pid_t pid)
 {
-        char path[32], stat[512];
-        const char *p;
-        int parent;
+        struct sg_process_stat stat;
 
-        (void)snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-        if (sg_read_line_file(AT_FDCWD, path, stat, sizeof(stat)) < 0)
-                return 0;
-        p = strrchr(stat, ')');
-        return p && sscanf(p + 1, " %*c %d", &parent) == 1 ? parent : 0;
+        return sg_process_stat(pid, &stat) < 0 ? 0 : stat.parent;
 }
 
 static bool is_ours(pid_t pid)

@@ -2,6 +2,7 @@
 #include "edge/store-lock.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/process.h"
 #include "base/time-util.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -26,22 +27,14 @@ struct signature {
 /* Since when a process runs; -ESRCH if there is none or only its zombie. */
 static int start_time(pid_t pid, uint64_t *ret)
 {
-        char path[64], line[1024];
-        const char *p;
-        char state;
+        struct sg_process_stat stat;
         int r;
 
-        (void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-        r = sg_read_line_file(AT_FDCWD, path, line, sizeof(line));
+        r = sg_process_stat(pid, &stat);
         if (r < 0)
-                return r == -ENOENT ? -ESRCH : r;
-        p = strrchr(line, ')'); /* the name before may contain anything */
-        if (!p || sscanf(p + 1,
-                         " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d"
-                         " %*d %*d %" SCNu64,
-                         &state, ret) != 2)
-                return -EBADMSG;
-        return state == 'Z' || state == 'X' ? -ESRCH : 0;
+                return r;
+        *ret = stat.start;
+        return sg_process_is_alive(&stat) ? 0 : -ESRCH;
 }
 
 static bool read_signature(int fd, struct signature *ret)

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "base/process.h"
+#include "base/file.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+int sg_process_stat(pid_t pid, struct sg_process_stat *ret)
+{
+        uint64_t user, sys, child_user, child_sys;
+        struct sg_process_stat p;
+        char path[32], line[1024];
+        const char *rest;
+        int r;
+
+        (void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+        r = sg_read_line_file(AT_FDCWD, path, line, sizeof(line));
+        if (r < 0)
+                return r == -ENOENT ? -ESRCH : r;
+        /* proc(5): "pid (comm) S ppid …"; comm may hold anything, so count from its end. */
+        rest = strrchr(line, ')');
+        if (!rest ||
+            sscanf(rest + 1,
+                   " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64 " %" SCNu64
+                   " %" SCNu64 " %*d %*d %" SCNu64 " %*d %" SCNu64 " %*u %" SCNu64,
+                   &p.state, &p.parent, &user, &sys, &child_user, &child_sys, &p.threads, &p.start,
+                   &p.rss_pages) != 9)
+                return -EBADMSG;
+        p.ticks = user + sys;
+        p.child_ticks = child_user + child_sys;
+        *ret = p;
+        return 0;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/* What the kernel says of a process in /proc/PID/stat. */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct sg_process_stat {
+        char state;
+        pid_t parent;
+        uint64_t start;              /* in ticks since boot: with the pid, who it is */
+        uint64_t ticks, child_ticks; /* CPU time: its own, and its dead children's */
+        uint64_t threads, rss_pages;
+};
+
+/* -ESRCH if there is none; a zombie is one. */
+int sg_process_stat(pid_t pid, struct sg_process_stat *ret);
+/* Whether it still does something. */
+static inline bool sg_process_is_alive(const struct sg_process_stat *p)
+{
+        return p->state != 'Z' && p->state != 'X';
+}
