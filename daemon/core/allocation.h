@@ -11,13 +11,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SG_ALLOCATION_GPUS_MAX 1024
+#define SG_ALLOCATION_GPUS_MAX 2048 /* more GPUs than that aren't told */
 
 struct sg_allocation {
         uint64_t seq;                      /* one more with each change; 0 = never published */
         uint64_t cpus_pm;                  /* what it can use in all, permyriad of one CPU */
         uint64_t threads;                  /* how many threads make the best of that, ≥ 1 */
         struct sg_cpuset cpus;             /* where it runs */
+        bool gpus_known;                   /* else none are given out here: all are everybody's */
         char gpus[SG_ALLOCATION_GPUS_MAX]; /* as CUDA_VISIBLE_DEVICES, "" = none */
         uint64_t deadline_usec;            /* realtime, when it will be ended; 0 = never */
 };
@@ -27,7 +28,7 @@ struct sg_allocation_input {
         const struct sg_cpuset *pinned; /* the job's own CPU set, NULL = none */
         uint64_t cpus;                  /* how many it said it can use, 0 = not said */
         uint64_t quota_pm;              /* SG_UNLIMITED = none */
-        const char *gpus;               /* NULL = none */
+        const char *gpus;               /* NULL: not known */
         uint64_t deadline_usec;
 };
 

@@ -28,8 +28,8 @@ int sg_allocations_path(const struct sg_allocations *a, const struct sg_job_key 
 int sg_allocations_publish(const struct sg_allocations *a, const struct sg_job_key *key,
                            struct sg_allocation *io);
 
-/* Asks the application for a checkpoint: `id` tells this wish from later ones and comes back in
- * SCHEDGOV_CHECKPOINTED=id, or 1; `why` is a word or a line for people. Withdrawn or done: id 0. */
+/* Asks the application for a checkpoint, which it answers by SCHEDGOV_CHECKPOINTED=1: `id` tells
+ * this wish from earlier ones, `why` is a line for people. Withdrawn or done: id 0. */
 int sg_allocations_ask_checkpoint(const struct sg_allocations *a, const struct sg_job_key *key,
                                   uint64_t id, const char *why);
 

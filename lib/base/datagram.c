@@ -60,6 +60,7 @@ static void take_control(struct sg_datagram *d, struct msghdr *msg)
 
                         memcpy(&sender, CMSG_DATA(c), sizeof(sender));
                         d->sender = sender.pid;
+                        d->uid = sender.uid;
                 }
         }
         if (msg->msg_flags & MSG_CTRUNC)
@@ -79,7 +80,7 @@ int sg_datagram_receive(int socket, void *buf, size_t size, struct sg_datagram *
                 .msg_control = &control,
                 .msg_controllen = sizeof(control),
         };
-        struct sg_datagram d = {.fd = -1};
+        struct sg_datagram d = {.fd = -1, .uid = (uid_t)-1};
         ssize_t n;
 
         do

@@ -11,7 +11,8 @@ struct sg_datagram {
         bool cut;       /* it was larger than the buffer */
         int fd;         /* yours to close: the first that came, or -1 */
         unsigned n_fds; /* how many came; those after the first are closed */
-        pid_t sender;   /* where the socket has SO_PASSCRED, else 0 */
+        pid_t sender;   /* where the socket has SO_PASSCRED, else 0 … */
+        uid_t uid;      /* … and its user, else -1 */
 };
 
 /* fd may be -1. Never blocks, never raises SIGPIPE. */

@@ -168,7 +168,7 @@ static int parent_of(const char *path, char *buf, size_t size)
         return 0;
 }
 
-static int write_durably(int fd, const void *data, size_t size, mode_t mode)
+static int fill(int fd, const void *data, size_t size, mode_t mode, bool durably)
 {
         int r;
 
@@ -177,7 +177,7 @@ static int write_durably(int fd, const void *data, size_t size, mode_t mode)
         r = sg_write_all(fd, data, size);
         if (r < 0)
                 return r;
-        return fsync(fd) < 0 ? -errno : 0;
+        return durably && fsync(fd) < 0 ? -errno : 0;
 }
 
 /* The pid makes the name ours; what an earlier process of this pid left behind is replaced. */
@@ -195,27 +195,39 @@ static int create_temporary(int dirfd, const char *path, char *name, size_t size
         return fd < 0 ? -errno : fd;
 }
 
-int sg_write_file_atomic(int dirfd, const char *path, const void *data, size_t size, mode_t mode)
+static int replace(int dirfd, const char *path, const void *data, size_t size, mode_t mode,
+                   bool durably)
 {
-        char temporary[PATH_MAX], parent[PATH_MAX];
+        char temporary[PATH_MAX];
         int r;
-
-        r = parent_of(path, parent, sizeof(parent));
-        if (r < 0)
-                return r;
 
         _cleanup_close_ int fd = create_temporary(dirfd, path, temporary, sizeof(temporary));
         if (fd < 0)
                 return fd;
 
-        r = write_durably(fd, data, size, mode);
+        r = fill(fd, data, size, mode, durably);
         if (r >= 0 && renameat(dirfd, temporary, dirfd, path) < 0)
                 r = -errno;
-        if (r < 0) {
+        if (r < 0)
                 (void)unlinkat(dirfd, temporary, 0);
+        return r;
+}
+
+int sg_replace_file(int dirfd, const char *path, const void *data, size_t size, mode_t mode)
+{
+        return replace(dirfd, path, data, size, mode, false);
+}
+
+int sg_write_file_atomic(int dirfd, const char *path, const void *data, size_t size, mode_t mode)
+{
+        char parent[PATH_MAX];
+        int r;
+
+        r = parent_of(path, parent, sizeof(parent));
+        if (r < 0)
                 return r;
-        }
-        return sg_fsync_dir(dirfd, parent);
+        r = replace(dirfd, path, data, size, mode, true);
+        return r < 0 ? r : sg_fsync_dir(dirfd, parent);
 }
 
 static int make_directory(const char *path, mode_t mode)

@@ -24,6 +24,9 @@ int sg_write_file(int dirfd, const char *path, const char *str);
 /* Creates or replaces path with data: temporary file, fsync, rename, fsync of the directory. */
 int sg_write_file_atomic(int dirfd, const char *path, const void *data, size_t size, mode_t mode);
 
+/* The same for files that needn't outlive the boot: nothing is synced. */
+int sg_replace_file(int dirfd, const char *path, const void *data, size_t size, mode_t mode);
+
 /* mkdir -p; the mode is that of the last component, parents get 0755. */
 int sg_mkdir_p(const char *path, mode_t mode);
 
