@@ -78,7 +78,7 @@ CORE_LIB := $(O)/libcore.a
 EDGE_LIB := $(O)/libedge.a
 
 EDGE_PKGS := libsystemd libcgroup sqlite3 inih jansson libnl-route-3.0 libnl-genl-3.0 tre
-CTL_PKGS := libsystemd jansson
+CTL_PKGS := libsystemd jansson ncursesw
 EDGE_LIBS = $(call pkg,libs,$(EDGE_PKGS))
 CTL_LIBS = $(call pkg,libs,$(CTL_PKGS))
 
@@ -148,7 +148,7 @@ $(O)/schedgov-launch: $(call obj,$(LAUNCH_SRC)) $(BASE_LIB)
 	$(link) $(STATIC)
 endif
 $(O)/schedctl: $(call obj,$(CTL_SRC)) $(BASE_LIB)
-	$(link) $(CTL_LIBS)
+	$(link) $(CTL_LIBS) -lm
 
 $(O)/tests/unit/%: $(O)/obj/tests/unit/%.o $(EDGE_LIB) $(CORE_LIB) $(BASE_LIB)
 	$(link) $(EDGE_LIBS) -lcmocka -lm
@@ -156,7 +156,7 @@ $(O)/tests/workloads/%: $(O)/obj/tests/workloads/%.o
 	$(link) $(WORK_LIBS) -lm
 $(O)/tests/workloads/busprobe: WORK_LIBS := -lsystemd
 $(O)/tests/fakes/%: $(O)/obj/tests/fakes/%.o $(BASE_LIB)
-	$(link) $(CTL_LIBS)
+	$(link) $(CTL_LIBS) -lm
 $(O)/tests/bench/%: $(O)/obj/tests/bench/%.o $(EDGE_LIB) $(CORE_LIB) $(BASE_LIB)
 	$(link) $(EDGE_LIBS) -lm
 # Without libFuzzer the same target is linked with a main that replays its corpus.
