@@ -119,6 +119,27 @@ static int parse_order(const struct sg_settings_key *k, const char *value, void 
         return 0;
 }
 
+static int parse_directory(const struct sg_settings_key *k, const char *value, void *field)
+{
+        size_t n = strlen(value);
+
+        (void)k;
+        if (n >= SG_METRICS_DIR_MAX || (n > 0 && value[0] != '/'))
+                return -EINVAL;
+        memset(field, 0, SG_METRICS_DIR_MAX);
+        memcpy(field, value, n);
+        return 0;
+}
+
+static int parse_listen(const struct sg_settings_key *k, const char *value, void *field)
+{
+        (void)k;
+        if (value[0])
+                return sg_parse_address(value, field);
+        memset(field, 0, sizeof(struct sg_address));
+        return 0;
+}
+
 static int parse_device_policy(const struct sg_settings_key *k, const char *value, void *field)
 {
         static const char *const choices[] = {"auto", "closed", NULL};
@@ -376,6 +397,10 @@ const struct sg_settings_key sg_settings_keys[] = {
 
         {"History", "KeepJobs", "conf", "100000", WANTS_COUNT, false, parse_count, NODE(history_jobs), 1, INF},
         {"History", "KeepTime", "conf", "365d", "a time span of at least 1s such as 30d, or \"infinity\"", false, parse_usec, NODE(history_usec), SEC, INF},
+
+        {"Metrics", "TextFile", "conf", "", "the absolute path of a directory, of less than 256 bytes", false, parse_directory, NODE(metrics_dir), 0, 0},
+        {"Metrics", "Listen", "conf", "", "a port, or ADDRESS:PORT such as 127.0.0.1:9750 or [::1]:9750", false, parse_listen, NODE(metrics_listen), 0, 0},
+        {"Metrics", "Interval", "conf", "15s", "a time span from 1s to 1h such as 15s", false, parse_usec, NODE(metrics_usec), SEC, 3600 * SEC},
 
         {"Match", "User", "policy", "", WANTS_NAMES, true, parse_patterns, CLASS(match_user), 0, 0},
         {"Match", "Group", "policy", "", WANTS_NAMES, true, parse_patterns, CLASS(match_group), 0, 0},

@@ -5,10 +5,11 @@
  * module is the table of sections and keys, their parsers and defaults; it reads no file
  * (edge/config.c does) and gets one (section, key, value) at a time.
  *
- *   node    schedgov.conf, schedgov.conf.d/NAME.conf:  [Node] [Queue] [Logs] [History]
+ *   node    schedgov.conf, schedgov.conf.d/NAME.conf:  [Node] [Queue] [Logs] [History] [Metrics]
  *   classes policy.d/NAME.policy, one class each:      [Match] [Class] [Limits] [Policy] [Adopt]
  */
 
+#include "base/address.h"
 #include "core/job.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,6 +45,8 @@ struct sg_class {
         bool adopt_limits; /* such units outside of our slices get limits, too */
 };
 
+#define SG_METRICS_DIR_MAX 256
+
 struct sg_settings {
         char hostname[SG_NODE_NAME_MAX]; /* what Name= falls back to */
         /* [Node] */
@@ -59,6 +62,10 @@ struct sg_settings {
         uint64_t log_max_bytes, log_keep; /* 256M, 1 */
         /* [History] */
         uint64_t history_jobs, history_usec; /* 100000, 365 d */
+        /* [Metrics] */
+        char metrics_dir[SG_METRICS_DIR_MAX]; /* of the textfile; "" = none */
+        struct sg_address metrics_listen;     /* none */
+        uint64_t metrics_usec;                /* 15 s, between two textfiles */
 
         struct sg_class *classes; /* [0] is "default", built in unless a file names it; then files
                                      in order of name */

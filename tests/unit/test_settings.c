@@ -24,6 +24,9 @@ static const struct sample {
         {"Logs", "Keep", "0", "101"},
         {"History", "KeepJobs", "1000", "0"},
         {"History", "KeepTime", "infinity", "0"},
+        {"Metrics", "TextFile", "/var/lib/prometheus/node-exporter", "metrics"},
+        {"Metrics", "Listen", "[::1]:9750", "localhost:9750"},
+        {"Metrics", "Interval", "1min", "0"},
         {"Match", "User", "alice bob*", NULL},
         {"Match", "Group", "ml-*", NULL},
         {"Match", "Command", "python* train.py", NULL},
@@ -156,6 +159,9 @@ static void test_defaults(void **state)
         assert_int_equal(s->log_keep, 1);
         assert_int_equal(s->history_jobs, 100000);
         assert_true(s->history_usec == 365ULL * 86400 * 1000000);
+        assert_string_equal(s->metrics_dir, "");
+        assert_int_equal(s->metrics_listen.version, 0);
+        assert_int_equal(s->metrics_usec, 15000000);
 
         assert_int_equal(s->n_classes, 1);
         c = &s->classes[0];
