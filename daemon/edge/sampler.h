@@ -29,9 +29,9 @@ struct sg_sampler *sg_sampler_free(struct sg_sampler *s); /* NULL is fine */
  */
 int sg_sampler_read(struct sg_sampler *s, uint32_t what, struct sg_sample *io);
 
-/* What went wrong since the last call, in one line for the log, once per file; else NULL. Valid
- * until the next call of any sampler's. */
-const char *sg_sampler_trouble(struct sg_sampler *s);
+/* What went wrong since the last call, in one line for the log; each file is spoken of once. False:
+ * nothing (more). */
+bool sg_sampler_trouble(struct sg_sampler *s, char *buf, size_t size);
 
 /* How many of its files are open now. */
 unsigned sg_sampler_fds(const struct sg_sampler *s);
