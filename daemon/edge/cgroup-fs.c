@@ -12,6 +12,7 @@
 #include "edge/cgroup-layout.h"
 #include "edge/cgroup-v2.h"
 #include "edge/devices-bpf.h"
+#include "edge/net-bpf.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -237,6 +238,8 @@ static void describe_v2(const struct sg_backend *b, FILE *f)
                 fputs(" kill", f);
         if (b->device_programs)
                 fputs(" devices", f);
+        if (b->net)
+                fputs(" net", f);
 }
 
 static int describe(struct sg_backend *b, const char *note)
@@ -316,13 +319,18 @@ static int fs_start(struct sg_backend *b, const struct sg_backend_options *o, ch
                 return r;
         }
         choose_hierarchies(b);
+        r = sg_fs_net_start(b);
+        if (r < 0)
+                return r;
         if (note)
                 sg_why(ret_why, "%s", note);
         return describe(b, note);
 }
 
+/* What runs goes on being counted. */
 static void fs_stop(struct sg_backend *b)
 {
+        b->net = sg_net_bpf_free(b->net);
         (void)sg_fs_collect(b);
         if (b->hier[SG_HIER_UNIFIED].base)
                 sg_v2_restore(b);
@@ -366,5 +374,6 @@ const struct sg_backend_ops sg_cgroupfs_ops = {
         .scope_signal = sg_fs_scope_signal,
         .scope_populated = sg_fs_scope_populated,
         .scope_counters = fs_scope_counters,
+        .scope_net = sg_fs_scope_net,
         .sweep = sg_fs_sweep,
 };

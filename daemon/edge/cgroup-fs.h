@@ -67,6 +67,13 @@ void sg_fs_set_unenforced(struct sg_scope *s, enum sg_limit_kind kind, bool on);
 /* Puts s->devices in force, in place of `old`, or of what may be there (NULL). */
 int sg_fs_scope_set_devices(struct sg_scope *s, const struct sg_device_list *old, char **ret_why);
 
+/* cgroup-net.c */
+int sg_fs_net_start(struct sg_backend *b);
+int sg_fs_scope_net(struct sg_scope *s, uint64_t *ret_rx, uint64_t *ret_tx);
+/* The name by which the scope is counted, kept in it; 0: it isn't counted. */
+uint64_t sg_fs_net_id(struct sg_scope *s);
+void sg_fs_net_forget(struct sg_scope *s); /* its groups are gone; takes the id to be known */
+
 /* cgroup-signal.c */
 int sg_fs_scope_freeze(struct sg_scope *s, bool frozen);
 int sg_fs_scope_frozen(const struct sg_scope *s);

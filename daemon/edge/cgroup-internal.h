@@ -61,6 +61,7 @@ struct sg_backend {
         struct sg_leftover *leftovers;
         size_t n_leftovers;
         struct sg_systemd *systemd;
+        struct sg_net_bpf *net; /* cgroupfs only; NULL: network bytes aren't counted */
 };
 
 /* A process that may be gone: the start time tells a recycled pid. */
@@ -93,6 +94,7 @@ struct sg_scope {
         bool stopped;
         uint64_t memory_peak;
         struct sg_unit *unit; /* systemd only */
+        uint64_t net_id;      /* cgroupfs only: 0 = not known yet */
 };
 
 struct sg_backend_ops {
@@ -124,6 +126,8 @@ struct sg_backend_ops {
         int (*scope_signal)(struct sg_scope *s, int sig);
         int (*scope_populated)(const struct sg_scope *s);
         void (*scope_counters)(struct sg_scope *s, struct sg_counters *ret);
+        /* -ENODATA: not known (yet). May be NULL. */
+        int (*scope_net)(struct sg_scope *s, uint64_t *ret_rx, uint64_t *ret_tx);
         int (*sweep)(struct sg_backend *b, sg_owned_cb owned, void *userdata);
 };
 extern const struct sg_backend_ops sg_systemd_ops, sg_cgroupfs_ops, sg_observe_ops;

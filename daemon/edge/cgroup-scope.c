@@ -367,9 +367,11 @@ int sg_fs_scope_remove(struct sg_scope *s)
                 if (r != 0)
                         return r < 0 ? r : -EBUSY;
         }
+        (void)sg_fs_net_id(s); /* while there is a group to ask */
         r = remove_dirs(s);
         if (r < 0)
                 return r == -ENOTEMPTY ? -EBUSY : r;
+        sg_fs_net_forget(s);
         for (size_t i = 0; i < s->n_dirs; i++)
                 remove_foreign_base(s->backend, &s->dirs[i]);
         return 0;

@@ -371,6 +371,11 @@ void sg_scope_counters(struct sg_scope *s, struct sg_counters *ret)
         s->ops->scope_counters(s, ret);
 }
 
+int sg_scope_net(struct sg_scope *s, uint64_t *ret_rx, uint64_t *ret_tx)
+{
+        return s->ops->scope_net ? s->ops->scope_net(s, ret_rx, ret_tx) : -ENODATA;
+}
+
 int sg_backend_sweep(struct sg_backend *b, sg_owned_cb owned, void *userdata)
 {
         return b->ops->sweep(b, owned, userdata);

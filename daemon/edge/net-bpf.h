@@ -36,13 +36,10 @@ int sg_net_bpf_id(const char *group, uint64_t *ret);
 /* All zero for a group that has not sent or received anything. */
 int sg_net_bpf_read(struct sg_net_bpf *n, uint64_t id, struct sg_net_count *ret);
 
-/* All that have a line, in few system calls, into a buffer that is kept. Valid until the next call
- * here. */
-struct sg_net_line {
-        uint64_t id;
-        struct sg_net_count count;
-};
-int sg_net_bpf_read_all(struct sg_net_bpf *n, const struct sg_net_line **ret, size_t *ret_n);
+/* All that have a line, in few system calls, into buffers that are kept: valid until the next call
+ * here. Takes Linux 5.6. */
+int sg_net_bpf_read_all(struct sg_net_bpf *n, const uint64_t **ret_ids,
+                        const struct sg_net_count **ret_counts, size_t *ret_n);
 
 /* The group is gone, and its line. A socket that outlives it can make a new one, which goes in turn
  * with one of the next calls. */
