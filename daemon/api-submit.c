@@ -271,41 +271,44 @@ static int store(struct sg_submission *s, struct sg_client *runner)
  * ------------------------------------------------------------------------------------------------------
  */
 
-static int reply_dry_run(struct sg_submission *s)
+/* Whether it would start now, in its class and with its limits: 1, or 0 and why not. */
+static int would_start(struct sg_submission *s, char *why, size_t size)
 {
-        struct sg_manager *m = s->manager;
-        _cleanup_free_ char *doc = NULL;
         struct sg_node_snapshot node;
         struct sg_pending_info info;
-        char why[256] = "";
         int r;
 
-        r = sg_manager_snapshot(m, &node);
+        r = sg_manager_snapshot(s->manager, &node);
         if (r < 0)
                 return r;
-        sg_queue_would_start(m->queue, &s->job, &node, &info);
-        sg_pending_describe(&info, why, sizeof(why));
-        (void)sg_job_set_reason(&s->job, "%s", why[0] ? why : "it would start now");
-        r = sg_job_document(m, &s->job, NULL, true, &doc);
-        return r < 0 ? r : sd_bus_reply_method_return(s->call, "s", doc);
+        sg_queue_would_start(s->manager->queue, &s->job, &node, &info);
+        sg_pending_describe(&info, why, size);
+        return info.why == SG_PENDING_NONE;
 }
 
-/* For --no-wait: whether it would start now, in its class and with its limits. */
-static int check_room(struct sg_submission *s, sd_bus_error *error)
+static int reply_dry_run(struct sg_submission *s)
 {
-        struct sg_manager *m = s->manager;
-        struct sg_node_snapshot node;
-        struct sg_pending_info info;
+        _cleanup_free_ char *doc = NULL;
         char why[256];
         int r;
 
-        r = sg_manager_snapshot(m, &node);
+        r = would_start(s, why, sizeof(why));
         if (r < 0)
                 return r;
-        sg_queue_would_start(m->queue, &s->job, &node, &info);
-        sg_pending_describe(&info, why, sizeof(why));
-        if (info.why == SG_PENDING_NONE)
-                return 0;
+        (void)sg_job_set_reason(&s->job, "%s", r > 0 ? "it would start now" : why);
+        r = sg_job_document(s->manager, &s->job, NULL, true, &doc);
+        return r < 0 ? r : sd_bus_reply_method_return(s->call, "s", doc);
+}
+
+/* For --no-wait. */
+static int check_room(struct sg_submission *s, sd_bus_error *error)
+{
+        char why[256];
+        int r;
+
+        r = would_start(s, why, sizeof(why));
+        if (r != 0)
+                return r < 0 ? r : 0;
         (void)sd_bus_error_setf(error, SG_ERROR_BUSY, "%s", why);
         return -EBUSY;
 }

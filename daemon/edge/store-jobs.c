@@ -20,18 +20,38 @@
 #define PARAMETER_TOKEN ((int)sg_job_n_fields + 2)
 #define PARAMETER_ERASE ((int)sg_job_n_fields + 1)
 
+/* b: for statements that have a second parameter */
+static int bind_int64(struct sg_db *db, enum sg_sql id, int64_t a, int64_t b, sqlite3_stmt **ret)
+{
+        int r;
+
+        r = sg_db_statement(db, id, ret);
+        if (r < 0)
+                return r;
+        (void)sqlite3_bind_int64(*ret, 1, a);
+        if (sqlite3_bind_parameter_count(*ret) > 1)
+                (void)sqlite3_bind_int64(*ret, 2, b);
+        return 0;
+}
+
 static int run_int64(struct sg_db *db, enum sg_sql id, int64_t a, int64_t b)
 {
         sqlite3_stmt *stmt;
+        int r = bind_int64(db, id, a, b, &stmt);
+
+        return r < 0 ? r : sg_db_run(db, stmt);
+}
+
+/* With all of the job's fields bound. */
+static int bind_job(struct sg_db *db, enum sg_sql id, const struct sg_job *job, sqlite3_stmt **ret)
+{
         int r;
 
-        r = sg_db_statement(db, id, &stmt);
+        r = sg_db_statement(db, id, ret);
         if (r < 0)
                 return r;
-        (void)sqlite3_bind_int64(stmt, 1, a);
-        if (sqlite3_bind_parameter_count(stmt) > 1)
-                (void)sqlite3_bind_int64(stmt, 2, b);
-        return sg_db_run(db, stmt);
+        sg_sql_bind_job(*ret, job);
+        return 0;
 }
 
 static int insert_event(struct sg_db *db, const struct sg_job *job)
@@ -39,10 +59,9 @@ static int insert_event(struct sg_db *db, const struct sg_job *job)
         sqlite3_stmt *stmt;
         int r;
 
-        r = sg_db_statement(db, SG_SQL_EVENT_INSERT, &stmt);
+        r = bind_job(db, SG_SQL_EVENT_INSERT, job, &stmt);
         if (r < 0)
                 return r;
-        sg_sql_bind_job(stmt, job);
         (void)sqlite3_bind_int64(stmt, sqlite3_bind_parameter_index(stmt, ":time"),
                                  (int64_t)(job->changed_usec ?: sg_now_realtime_usec()));
         return sg_db_run(db, stmt);
@@ -78,10 +97,9 @@ static int insert_job(struct sg_db *db, const struct sg_job *job, int64_t spec, 
         sqlite3_stmt *stmt;
         int r;
 
-        r = sg_db_statement(db, SG_SQL_JOB_INSERT, &stmt);
+        r = bind_job(db, SG_SQL_JOB_INSERT, job, &stmt);
         if (r < 0)
                 return r;
-        sg_sql_bind_job(stmt, job);
         (void)sqlite3_bind_int64(stmt, PARAMETER_SPEC, spec);
         sg_sql_bind_text(stmt, PARAMETER_TOKEN, token);
         r = sg_db_run(db, stmt);
@@ -187,10 +205,9 @@ static int write_row(struct sg_db *db, const struct sg_job *job, bool erase,
         r = old_job_get(db, job, ret_old);
         if (r < 0)
                 return r;
-        r = sg_db_statement(db, SG_SQL_JOB_UPDATE, &stmt);
+        r = bind_job(db, SG_SQL_JOB_UPDATE, job, &stmt);
         if (r < 0)
                 return r;
-        sg_sql_bind_job(stmt, job);
         (void)sqlite3_bind_int64(stmt, PARAMETER_ERASE, erase);
         r = sg_db_run(db, stmt);
         if (r < 0)
@@ -212,10 +229,9 @@ static int drop_spec(struct sg_db *db, int64_t spec)
         int64_t users = 0;
         int r;
 
-        r = sg_db_statement(db, SG_SQL_SHARE_DROP, &stmt);
+        r = bind_int64(db, SG_SQL_SHARE_DROP, spec, 0, &stmt);
         if (r < 0)
                 return r;
-        (void)sqlite3_bind_int64(stmt, 1, spec);
         r = sg_db_step(db, stmt);
         if (r > 0) {
                 users = sqlite3_column_int64(stmt, 0);
@@ -232,13 +248,9 @@ static int drop_spec(struct sg_db *db, int64_t spec)
 static int keep_attempt(struct sg_db *db, const struct sg_job *job)
 {
         sqlite3_stmt *stmt;
-        int r;
+        int r = bind_job(db, SG_SQL_ATTEMPT_INSERT, job, &stmt);
 
-        r = sg_db_statement(db, SG_SQL_ATTEMPT_INSERT, &stmt);
-        if (r < 0)
-                return r;
-        sg_sql_bind_job(stmt, job);
-        return sg_db_run(db, stmt);
+        return r < 0 ? r : sg_db_run(db, stmt);
 }
 
 int sg_db_finish(struct sg_db *db, const struct sg_job *job)
@@ -287,12 +299,9 @@ static int prune_jobs(struct sg_db *db, enum sg_sql id, int64_t a, int64_t b)
         sqlite3_stmt *stmt;
         int r;
 
-        r = sg_db_statement(db, id, &stmt);
+        r = bind_int64(db, id, a, b, &stmt);
         if (r < 0)
                 return r;
-        (void)sqlite3_bind_int64(stmt, 1, a);
-        if (id == SG_SQL_PRUNE_AGE)
-                (void)sqlite3_bind_int64(stmt, 2, b);
         while ((r = sg_db_step(db, stmt)) > 0) {
                 db->finished--;
                 r = forget_job(db, (const char *)sqlite3_column_text(stmt, 0),

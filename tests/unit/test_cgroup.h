@@ -113,16 +113,10 @@ static inline int fixture_setup_as(void **state, const char *wanted)
 
 static inline struct sg_limits limits(void)
 {
-        return (struct sg_limits){.cpu_weight = 100,
-                                  .cpu_quota_pm = SG_UNLIMITED,
-                                  .memory_high = SG_UNLIMITED,
-                                  .memory_max = SG_UNLIMITED,
-                                  .tasks_max = SG_UNLIMITED,
-                                  .io_weight = 100,
-                                  .memory_swap_max = SG_UNLIMITED,
-                                  .io_read_max = SG_UNLIMITED,
-                                  .io_write_max = SG_UNLIMITED,
-                                  .time_limit_usec = SG_UNLIMITED};
+        struct sg_limits l;
+
+        sg_limits_default(&l);
+        return l;
 }
 
 static const struct sg_job_key key_of[] = {
