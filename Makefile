@@ -156,7 +156,7 @@ $(O)/tests/workloads/%: $(O)/obj/tests/workloads/%.o
 	$(link) $(WORK_LIBS) -lm
 $(O)/tests/workloads/busprobe: WORK_LIBS := -lsystemd
 $(O)/tests/fakes/%: $(O)/obj/tests/fakes/%.o $(BASE_LIB)
-	$(link) $(CTL_LIBS) -lm
+	$(link) $(CTL_LIBS)
 $(O)/tests/bench/%: $(O)/obj/tests/bench/%.o $(EDGE_LIB) $(CORE_LIB) $(BASE_LIB)
 	$(link) $(EDGE_LIBS) -lm
 # Without libFuzzer the same target is linked with a main that replays its corpus.

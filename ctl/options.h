@@ -16,6 +16,7 @@ enum sg_verb_id {
         SG_VERB_SUBMIT,
         SG_VERB_LIST,
         SG_VERB_STATUS,
+        SG_VERB_PLOT,
         SG_VERB_LOGS,
         SG_VERB_WAIT,
         SG_VERB_CANCEL,
@@ -85,7 +86,8 @@ struct sg_invocation {
         const char *user, *state;
         uint64_t since, until;
         uint64_t lines, timeout; /* UINT64_MAX = not given */
-        bool all, any, follow, stderr_file;
+        bool all, any, follow, stderr_file, csv;
+        const char *svg;
 
         char **args; /* within argv; NULL-terminated */
         size_t n_args;

@@ -5,6 +5,8 @@
 #include "ctl/output.h"
 #include "base/parse.h"
 #include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -149,16 +151,17 @@ enum sg_colour sg_colour_of_state(const char *state)
         return SG_PLAIN;
 }
 
-static unsigned find_width(void)
+/* What the environment says comes first, 0 = nobody knows. */
+static unsigned find_size(const char *variable, bool columns)
 {
-        const char *columns = getenv("COLUMNS");
+        const char *value = getenv(variable);
         struct winsize ws;
         uint32_t n;
 
-        if (columns && sg_parse_u32(columns, &n) == 0 && n > 0)
+        if (value && sg_parse_u32(value, &n) == 0 && n > 0)
                 return n;
         if (on_terminal() && ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) == 0)
-                return ws.ws_col;
+                return columns ? ws.ws_col : ws.ws_row;
         return 0;
 }
 
@@ -168,9 +171,35 @@ unsigned sg_terminal_width(void)
         static bool known;
 
         if (!known)
-                width = find_width();
+                width = find_size("COLUMNS", true);
         known = true;
         return width;
+}
+
+unsigned sg_terminal_height(void)
+{
+        return find_size("LINES", false);
+}
+
+/* A locale that isn't installed still says what the terminal shows. */
+static bool named_utf8(void)
+{
+        static const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+
+        for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+                const char *value = getenv(variables[i]);
+
+                if (value && *value)
+                        return strcasestr(value, "utf-8") || strcasestr(value, "utf8");
+        }
+        return false;
+}
+
+bool sg_output_is_utf8(void)
+{
+        if (!setlocale(LC_CTYPE, "") && named_utf8())
+                (void)setlocale(LC_CTYPE, "C.UTF-8");
+        return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 }
 
 /* NULL where there is nothing to page with, or the user asked for none with an empty name. */

@@ -24,6 +24,12 @@ enum sg_colour sg_colour_of_state(const char *state);
 /* Columns of the terminal on stdout ($COLUMNS first), 0 = as wide as it takes. */
 unsigned sg_terminal_width(void);
 
+/* Its lines ($LINES first), 0 = not known. */
+unsigned sg_terminal_height(void);
+
+/* Whether more than ASCII can be shown: the locale's word. Sets the locale's characters. */
+bool sg_output_is_utf8(void);
+
 /* Puts a pager behind stdout when that is a terminal. Closing flushes and waits for it. */
 void sg_pager_open(void);
 int sg_pager_close(struct sg_error *e);

@@ -96,8 +96,7 @@ static void pad(unsigned n, FILE *f)
         (void)fwrite_unlocked(spaces, 1, n, f);
 }
 
-/* Bytes of the first n characters. */
-static size_t prefix(const char *s, unsigned n)
+size_t sg_text_prefix(const char *s, unsigned n)
 {
         size_t i = 0;
 
@@ -120,7 +119,7 @@ void sg_table_print_cell(const struct sg_table *t, size_t i, const char *cell, c
                 pad(column - shown, f);
         (void)fputs_unlocked(colour, f);
         if (cut) {
-                (void)fwrite_unlocked(cell, 1, prefix(cell, column - 1), f);
+                (void)fwrite_unlocked(cell, 1, sg_text_prefix(cell, column - 1), f);
                 (void)fputs_unlocked("…", f);
         } else {
                 (void)fputs_unlocked(cell, f);

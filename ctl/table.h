@@ -42,6 +42,8 @@ void sg_table_print_cell(const struct sg_table *t, size_t i, const char *cell, c
 
 /* Characters that s takes on a terminal. */
 unsigned sg_text_width(const char *s);
+/* Bytes of its first n characters. */
+size_t sg_text_prefix(const char *s, unsigned n);
 
 /* "85ms", "4.2s", "2:03", "1:02:03", "3-04:05:06" */
 const char *sg_table_duration(char *buf, size_t size, uint64_t usec);
