@@ -63,6 +63,16 @@ static void expect(void **state, const char *path, const char *class, const char
         assert_int_equal(a.how, how);
 }
 
+static void governed(void **state, const char *path, const char *class, const char *unit)
+{
+        expect(state, path, class, class, unit, SG_ADOPTED_GOVERNED);
+}
+
+static void observed(void **state, const char *path, const char *class, const char *unit)
+{
+        expect(state, path, class, class, unit, SG_ADOPTED_OBSERVED);
+}
+
 static void expect_not(void **state, const char *path)
 {
         const struct world *w = *state;
@@ -78,20 +88,18 @@ static void test_own_slices(void **state)
 
         add_class(w->settings, "train", "", "", "no");
         add_class(w->settings, "best-effort", "", "", "no");
-        expect(state, "/schedgov.slice/schedgov-train.slice/run-u7.scope", "train", "train",
-               "run-u7.scope", SG_ADOPTED_GOVERNED);
-        expect(state, "/schedgov.slice/schedgov-best\\x2deffort.slice/x.service", "best-effort",
-               "best-effort", "x.service", SG_ADOPTED_GOVERNED);
-        expect(state, "/schedgov.slice/x.scope", "default", "default", "x.scope",
-               SG_ADOPTED_GOVERNED);
+        governed(state, "/schedgov.slice/schedgov-train.slice/run-u7.scope", "train",
+                 "run-u7.scope");
+        governed(state, "/schedgov.slice/schedgov-best\\x2deffort.slice/x.service", "best-effort",
+                 "x.service");
+        governed(state, "/schedgov.slice/x.scope", "default", "x.scope");
         /* nobody's class: shown as its slice is called, governed by default's policy */
         expect(state, "/schedgov.slice/schedgov-night.slice/x.scope", "night", "default", "x.scope",
                SG_ADOPTED_GOVERNED);
-        expect(state, "/schedgov.slice/schedgov-train.slice/schedgov-train-a.slice/x.scope",
-               "train", "train", "x.scope", SG_ADOPTED_GOVERNED);
+        governed(state, "/schedgov.slice/schedgov-train.slice/schedgov-train-a.slice/x.scope",
+                 "train", "x.scope");
         /* the kernel could take the name for its own */
-        expect(state, "/schedgov.slice/schedgov-train.slice/_io.scope", "train", "train",
-               "io.scope", SG_ADOPTED_GOVERNED);
+        governed(state, "/schedgov.slice/schedgov-train.slice/_io.scope", "train", "io.scope");
         expect_not(state, "/schedgov.slice/schedgov-train.slice/schedgov-7-host-1.scope");
         expect_not(state, "/schedgov.slice/schedgov-train.slice/schedgov-train-holder.service");
         expect_not(state, "/schedgov.slice/schedgov-train.slice/x.scope/job");
@@ -120,14 +128,12 @@ static void test_units(void **state)
 
         add_class(w->settings, "a-podman", "libpod-*.scope other.service", "", "no");
         add_class(w->settings, "b-limits", "docker-*.scope libpod-*", "", "yes");
-        expect(state, "/machine.slice/libpod-1234.scope", "a-podman", "a-podman",
-               "libpod-1234.scope", SG_ADOPTED_OBSERVED);
-        expect(state, "/libpod-1234.scope", "a-podman", "a-podman", "libpod-1234.scope",
-               SG_ADOPTED_OBSERVED);
+        observed(state, "/machine.slice/libpod-1234.scope", "a-podman", "libpod-1234.scope");
+        observed(state, "/libpod-1234.scope", "a-podman", "libpod-1234.scope");
         expect(state, "/system.slice/docker-12.scope", "b-limits", "b-limits", "docker-12.scope",
                SG_ADOPTED_LIMITED);
-        expect(state, "/a.slice/a-b.slice/a-b-c.slice/other.service", "a-podman", "a-podman",
-               "other.service", SG_ADOPTED_OBSERVED);
+        observed(state, "/a.slice/a-b.slice/a-b-c.slice/other.service", "a-podman",
+                 "other.service");
         expect_not(state, "/a.slice/a-b.slice/a-b-c.slice/a-b-c-d.slice/other.service");
         expect_not(state, "/machine.slice/libpod-1234.scope/container");
         expect_not(state, "/a.service/libpod-1.scope");
@@ -136,8 +142,7 @@ static void test_units(void **state)
         assert_int_equal(look(state, "/init.scope"), 0);
         /* without systemd there is nobody to ask for limits */
         w->rules.slice = NULL;
-        expect(state, "/system.slice/docker-12.scope", "b-limits", "b-limits", "docker-12.scope",
-               SG_ADOPTED_OBSERVED);
+        observed(state, "/system.slice/docker-12.scope", "b-limits", "docker-12.scope");
 }
 
 static void test_cgroups(void **state)
@@ -146,8 +151,7 @@ static void test_cgroups(void **state)
 
         add_class(w->settings, "slurm", "", "/system.slice/*_slurmstepd.scope/job_*", "yes");
         add_class(w->settings, "kube", "", "/kubepods.slice/**/cri-*.scope /docker/**", "no");
-        expect(state, "/system.slice/n1_slurmstepd.scope/job_7", "slurm", "slurm", "",
-               SG_ADOPTED_OBSERVED);
+        observed(state, "/system.slice/n1_slurmstepd.scope/job_7", "slurm", "");
         expect_not(state, "/system.slice/n1_slurmstepd.scope/job_7/step_0");
         expect_not(state, "/system.slice/n1_slurmstepd.scope/system");
         expect_not(state, "/system.slice/n1_slurmstepd.scope");
@@ -155,12 +159,10 @@ static void test_cgroups(void **state)
         assert_int_equal(look(state, "/system.slice/n1_slurmstepd.scope"), SG_LOOK_INSIDE);
         assert_int_equal(look(state, "/system.slice/ssh.service"), 0);
 
-        expect(state, "/kubepods.slice/kubepods-pod1.slice/cri-2.scope", "kube", "kube",
-               "cri-2.scope", SG_ADOPTED_OBSERVED);
-        expect(state, "/kubepods.slice/cri-2.scope", "kube", "kube", "cri-2.scope",
-               SG_ADOPTED_OBSERVED);
+        observed(state, "/kubepods.slice/kubepods-pod1.slice/cri-2.scope", "kube", "cri-2.scope");
+        observed(state, "/kubepods.slice/cri-2.scope", "kube", "cri-2.scope");
         assert_int_equal(look(state, "/kubepods.slice/a/b/c"), SG_LOOK_INSIDE);
-        expect(state, "/docker/0123", "kube", "kube", "", SG_ADOPTED_OBSERVED);
+        observed(state, "/docker/0123", "kube", "");
         assert_int_equal(look(state, "/docker"), SG_LOOK_INSIDE);
         assert_int_equal(look(state, "/docker/x.slice"), SG_LOOK_INSIDE);
         /* what a governor made below a group that fits is no job of somebody else's */
@@ -180,7 +182,7 @@ static void test_depth(void **state)
         expect_not(state, path);
         memset(path + 1, 'x', 3000);
         path[3001] = '\0';
-        expect(state, path, "all", "all", "", SG_ADOPTED_OBSERVED);
+        observed(state, path, "all", "");
 }
 
 static void test_pattern_valid(void **state)

@@ -35,9 +35,7 @@ static int setup(void **state)
         struct fixture *f = calloc(1, sizeof(*f));
 
         assert_non_null(f);
-        sg_log_set_level(LOG_ERR);
         bus_daemon_init(&f->daemon);
-        bus_daemon_setenv(&f->daemon, "DBUS_SYSTEM_BUS_ADDRESS");
         assert_true(sd_event_new(&f->event) >= 0);
         *state = f;
         return 0;

@@ -31,7 +31,17 @@ struct bus_daemon {
         pid_t pid;
 };
 
-/* Everyone may own and call anything: who may do what is not what is tested with it. */
+/* The address of it in an environment variable. */
+static inline void bus_daemon_setenv(struct bus_daemon *b, const char *variable)
+{
+        char address[96];
+
+        (void)snprintf(address, sizeof(address), "unix:path=%s", b->path);
+        assert_int_equal(setenv(variable, address, 1), 0);
+}
+
+/* It is where the system bus is looked for from now on. Everyone may own and call anything: who may
+ * do what is not what is tested with it. */
 static inline void bus_daemon_init(struct bus_daemon *b)
 {
         FILE *f;
@@ -52,6 +62,8 @@ static inline void bus_daemon_init(struct bus_daemon *b)
                       "<allow eavesdrop=\"false\"/></policy></busconfig>",
                       b->path);
         assert_int_equal(fclose(f), 0);
+        bus_daemon_setenv(b, "DBUS_SYSTEM_BUS_ADDRESS");
+        sg_log_set_level(LOG_ERR);
 }
 
 /* dbus-daemon writes its address when it can be connected to. */
@@ -91,13 +103,4 @@ static inline void bus_daemon_deinit(struct bus_daemon *b)
         (void)unlink(b->config);
         (void)unlink(b->path);
         assert_int_equal(rmdir(b->dir), 0);
-}
-
-/* The address of it, as $DBUS_SYSTEM_BUS_ADDRESS has it. */
-static inline void bus_daemon_setenv(struct bus_daemon *b, const char *variable)
-{
-        char address[96];
-
-        (void)snprintf(address, sizeof(address), "unix:path=%s", b->path);
-        assert_int_equal(setenv(variable, address, 1), 0);
 }

@@ -68,9 +68,7 @@ static int setup(void **state)
         struct fixture *f = calloc(1, sizeof(*f));
 
         assert_non_null(f);
-        sg_log_set_level(LOG_ERR);
         bus_daemon_init(&f->daemon);
-        bus_daemon_setenv(&f->daemon, "DBUS_SYSTEM_BUS_ADDRESS");
         bus_daemon_start(&f->daemon);
         assert_true(sd_event_new(&f->event) >= 0);
         assert_int_equal(sg_bus_service_new(&f->service, f->event, false, NAME, &ops, f), 0);
