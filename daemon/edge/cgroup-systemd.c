@@ -116,6 +116,7 @@ static int systemd_start(struct sg_backend *b, const struct sg_backend_options *
         sd->user = o->user;
         sg_list_init(&sd->units);
         sg_list_init(&sd->placing);
+        sg_list_init(&sd->net_waiting);
         if (o->shared)
                 (void)snprintf(sd->suffix, sizeof(sd->suffix), ".%s", o->instance);
         if (o->user)
@@ -182,6 +183,7 @@ int sg_unit_new(struct sg_scope *s, const char *class)
         sg_list_init(&u->link);
         sg_list_init(&u->changes);
         sg_list_init(&u->calls);
+        sg_list_init(&u->net.waiting);
         return 0;
 }
 
@@ -195,6 +197,7 @@ void sg_unit_free(struct sg_scope *s)
         sd_bus_slot_unref(u->devices_slot);
         sg_unit_forget_place(u);
         sg_unit_forget_changes(u);
+        sg_unit_forget_net(u);
         s->class->n_scopes--;
         idle_later(u->systemd);
         free(u->description);
@@ -366,5 +369,6 @@ const struct sg_backend_ops sg_systemd_ops = {
         .scope_signal = scope_signal,
         .scope_populated = scope_populated,
         .scope_counters = scope_counters,
+        .scope_net = sg_unit_net,
         .sweep = sweep,
 };

@@ -27,6 +27,9 @@ struct sg_systemd {
         unsigned n_in_flight;     /* of them, those that systemd is busy with */
         sd_bus_slot *jobs_match;  /* while something is in flight: JobRemoved */
         sd_event_source *next_timer, *idle_timer;
+        struct sg_list net_waiting; /* units, to be asked for their network bytes */
+        unsigned n_net_in_flight;
+        unsigned n_net_units; /* that have been asked for them */
 };
 
 enum sg_unit_step {
@@ -36,6 +39,22 @@ enum sg_unit_step {
                            */
         SG_UNIT_LOOKING,  /* where is it? */
         SG_UNIT_STOPPING, /* it doesn't hold its shim: once more from the beginning */
+};
+
+enum sg_net_way {
+        SG_NET_RX,
+        SG_NET_TX,
+        SG_NET_WAYS,
+};
+
+/* Network bytes: one question at a time, of two calls. */
+struct sg_unit_net {
+        struct sg_list waiting;          /* systemd.net_waiting */
+        sd_bus_slot *slots[SG_NET_WAYS]; /* in flight */
+        uint64_t asked_usec;
+        uint64_t answer[SG_NET_WAYS], last[SG_NET_WAYS], sum[SG_NET_WAYS];
+        bool failed, known, switched_on;
+        unsigned n_without; /* answers that there is no figure, in a row */
 };
 
 struct sg_unit {
@@ -61,6 +80,7 @@ struct sg_unit {
         sd_bus_slot *slot;
         sg_scope_done_cb done;
         void *userdata;
+        struct sg_unit_net net;
 };
 
 /* cgroup-systemd.c */
@@ -116,6 +136,10 @@ void sg_unit_forget_calls(struct sg_unit *u);
 int sg_unit_set_devices(struct sg_scope *s, const struct sg_device_list *old, char **ret_why);
 void sg_unit_adopt_devices(struct sg_scope *s);  /* of a scope that outlived the daemon */
 void sg_systemd_send_due(struct sg_systemd *sd); /* what could not be sent, or got no answer */
+
+/* cgroup-systemd-net.c */
+int sg_unit_net(struct sg_scope *s, uint64_t *ret_rx, uint64_t *ret_tx); /* of the backend */
+void sg_unit_forget_net(struct sg_unit *u);
 
 /* cgroup-systemd-property.c */
 /* Appends (sv) of all limits, or of those only that differ from the scope's. */

@@ -136,6 +136,7 @@ static const struct sg_backend_ops observed_ops = {
         .scope_free = release,
         .scope_populated = populated,
         .scope_counters = counters,
+        .scope_net = sg_unit_net,
 };
 
 static int add_dir(struct sg_scope *s, const struct sg_watched *g, enum sg_hier h)
