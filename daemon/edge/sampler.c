@@ -37,6 +37,21 @@ struct sg_sampler {
 _Static_assert(sizeof(struct sg_sampler) <= 128, "there are thousands of them");
 _Static_assert(SG_ROLES_MAX <= 16, "a bit for each role");
 
+static void look_again(struct sg_sampler *s)
+{
+        for (size_t i = 0; i < SG_ROLES_MAX; i++)
+                if (s->fds[i] == ABSENT)
+                        s->fds[i] = CLOSED;
+        s->reads = 0;
+}
+
+void sg_sampler_set_dirs(struct sg_sampler *s, const struct sg_group_dir *dirs, size_t n_dirs)
+{
+        s->dirs = dirs;
+        s->n_dirs = (uint8_t)(n_dirs < SG_HIER_MAX ? n_dirs : SG_HIER_MAX);
+        look_again(s);
+}
+
 int sg_sampler_new(struct sg_sampler **ret, const struct sg_group_dir *dirs, size_t n_dirs,
                    bool whole)
 {
@@ -44,11 +59,10 @@ int sg_sampler_new(struct sg_sampler **ret, const struct sg_group_dir *dirs, siz
 
         if (!s)
                 return -ENOMEM;
-        s->dirs = dirs;
-        s->n_dirs = (uint8_t)(n_dirs < SG_HIER_MAX ? n_dirs : SG_HIER_MAX);
         s->whole = whole;
         for (size_t i = 0; i < SG_ROLES_MAX; i++)
                 s->fds[i] = CLOSED;
+        sg_sampler_set_dirs(s, dirs, n_dirs);
         *ret = s;
         return 0;
 }
@@ -227,14 +241,6 @@ static int sample_role(struct sg_sampler *s, size_t role, struct sg_sampling *to
 
 /* --- all of them */
 
-static void look_again(struct sg_sampler *s)
-{
-        for (size_t i = 0; i < SG_ROLES_MAX; i++)
-                if (s->fds[i] == ABSENT)
-                        s->fds[i] = CLOSED;
-        s->reads = 0;
-}
-
 int sg_sampler_read(struct sg_sampler *s, uint32_t what, struct sg_sample *io)
 {
         struct sg_sampling to = {.sample = *io};
@@ -263,6 +269,18 @@ static const char *describe(int error)
                                                     : strerror(error);
 }
 
+/* A want of descriptors meets all files and is said for the first. */
+static void told(struct sg_sampler *s, size_t role)
+{
+        uint8_t error = s->trouble[role];
+
+        for (size_t i = 0; i < SG_ROLES_MAX; i++)
+                if (i == role || (s->trouble[i] == error && (error == EMFILE || error == ENFILE))) {
+                        s->trouble[i] = 0;
+                        s->said |= (uint16_t)(1U << i);
+                }
+}
+
 bool sg_sampler_trouble(struct sg_sampler *s, char *buf, size_t size)
 {
         for (size_t i = 0; i < SG_ROLES_MAX; i++) {
@@ -273,8 +291,7 @@ bool sg_sampler_trouble(struct sg_sampler *s, char *buf, size_t size)
                         continue;
                 (void)snprintf(buf, size, "%s%s/%s: %s", dir ? dir : "", below(s), source->file,
                                describe(s->trouble[i]));
-                s->trouble[i] = 0;
-                s->said |= (uint16_t)(1U << i);
+                told(s, i);
                 return true;
         }
         return false;

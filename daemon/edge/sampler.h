@@ -22,6 +22,9 @@ int sg_sampler_new(struct sg_sampler **ret, const struct sg_group_dir *dirs, siz
                    bool whole);
 struct sg_sampler *sg_sampler_free(struct sg_sampler *s); /* NULL is fine */
 
+/* The scope has its groups only now, or in more hierarchies than before. */
+void sg_sampler_set_dirs(struct sg_sampler *s, const struct sg_group_dir *dirs, size_t n_dirs);
+
 /*
  * Reads what the SG_SAMPLE_ bits say into *io and leaves its other figures alone; a figure that
  * can't be had becomes SG_UNLIMITED. 0; or -ENOENT if the job's groups are gone, then *io is as it

@@ -1,64 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "base/file.h"
 #include "base/parse.h"
 #include "proto/counters.h"
-#include "test.h"
-#include <fcntl.h>
-#include <limits.h>
-
-/* Group directories of ordinary files, as the kernel words them. */
-struct tree {
-        char top[64];
-        struct sg_group_dir dirs[SG_HIER_MAX];
-        size_t n_dirs;
-};
-
-static int setup(void **state)
-{
-        struct tree *t = calloc(1, sizeof(*t));
-
-        assert_non_null(t);
-        strcpy(t->top, "/tmp/sg-counters-XXXXXX");
-        assert_non_null(mkdtemp(t->top));
-        *state = t;
-        return 0;
-}
-
-static int teardown(void **state)
-{
-        struct tree *t = *state;
-
-        for (size_t i = 0; i < t->n_dirs; i++)
-                free(t->dirs[i].path);
-        assert_int_equal(sg_remove_tree(AT_FDCWD, t->top), 0);
-        free(t);
-        return 0;
-}
-
-static const char *dir_of(struct tree *t, enum sg_hier hier)
-{
-        struct sg_group_dir *d = &t->dirs[t->n_dirs];
-        char path[PATH_MAX];
-
-        for (size_t i = 0; i < t->n_dirs; i++)
-                if (t->dirs[i].hier == hier)
-                        return t->dirs[i].path;
-        assert_true(asprintf(&d->path, "%s/%d", t->top, (int)hier) > 0);
-        d->hier = hier;
-        t->n_dirs++;
-        assert_int_equal(sg_path_join(path, sizeof(path), d->path, "job"), 0);
-        assert_int_equal(sg_mkdir_p(path, 0755), 0);
-        return d->path;
-}
-
-static void put(struct tree *t, enum sg_hier hier, const char *name, const char *text)
-{
-        char dir[PATH_MAX], path[PATH_MAX];
-
-        assert_int_equal(sg_path_join(dir, sizeof(dir), dir_of(t, hier), "job"), 0);
-        assert_int_equal(sg_path_join(path, sizeof(path), dir, name), 0);
-        assert_int_equal(sg_write_file_atomic(AT_FDCWD, path, text, strlen(text), 0644), 0);
-}
+#include "test_tree.h"
 
 static struct sg_counters counters(const struct tree *t)
 {
@@ -179,7 +122,7 @@ static void test_long_files(void **state)
         assert_int_equal(counters(*state).io_write_bytes, 2 * (DEVICES + 1));
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, tree_setup, tree_teardown)
 
 int main(void)
 {
