@@ -66,6 +66,8 @@ DAEMON_SRC := $(wildcard daemon/*.c)
 SHIM_SRC := $(wildcard daemon/shim/*.c)
 LAUNCH_SRC := $(wildcard daemon/launcher/*.c)
 CTL_SRC := $(wildcard ctl/*.c)
+CLIENT_SRC := $(wildcard lib/client/*.c)
+OMP_SRC := $(wildcard lib/omp/*.c)
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 WORK_SRC := $(wildcard tests/workloads/*.c)
@@ -76,6 +78,7 @@ obj = $(patsubst %.c,$(O)/obj/%.o,$(1))
 BASE_LIB := $(O)/libbase.a
 CORE_LIB := $(O)/libcore.a
 EDGE_LIB := $(O)/libedge.a
+CLIENT_LIB := $(O)/libclient.a
 
 EDGE_PKGS := libsystemd libcgroup sqlite3 inih jansson libnl-route-3.0 libnl-genl-3.0 tre
 CTL_PKGS := libsystemd jansson ncursesw
@@ -90,8 +93,14 @@ BENCHES := $(patsubst tests/bench/%.c,$(O)/tests/bench/%,$(BENCH_SRC))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(O)/tests/fuzz/%,$(FUZZ_SRC))
 MAN_PAGES := $(patsubst docs/%.scd,build/man/%,$(wildcard docs/*.scd))
 
+# What jobs link or load.
+CLIENT_SO := $(O)/libschedgov.so.0
+CLIENT_A := $(O)/libschedgov.a
+OMP_SO := $(O)/libschedgov-omp.so
+LIBRARIES := $(CLIENT_SO) $(CLIENT_A) $(if $(OMP_SRC),$(OMP_SO))
+
 .PHONY: all
-all: $(PROGRAMS)
+all: $(PROGRAMS) $(LIBRARIES)
 
 # A change of flags rebuilds: the stamp's content is what the objects were made with.
 FLAGS_STAMP := $(O)/.flags
@@ -109,7 +118,7 @@ $(call obj,daemon/edge/links.c daemon/edge/delays.c): PKG_CFLAGS = $(call pkg,cf
 
 # So does a source that was removed or renamed: an archive would keep its object.
 SOURCES_STAMP := $(O)/.sources
-SOURCES_NOW := $(BASE_SRC) $(PROTO_SRC) $(CORE_SRC) $(EDGE_SRC)
+SOURCES_NOW := $(BASE_SRC) $(PROTO_SRC) $(CORE_SRC) $(EDGE_SRC) $(CLIENT_SRC)
 $(SOURCES_STAMP): FORCE
 	@mkdir -p $(@D); echo '$(SOURCES_NOW)' | cmp -s - $@ || echo '$(SOURCES_NOW)' >$@
 
@@ -123,6 +132,28 @@ $(CORE_LIB): $(call obj,$(CORE_SRC)) $(SOURCES_STAMP)
 	$(archive)
 $(EDGE_LIB): $(call obj,$(EDGE_SRC)) $(SOURCES_STAMP)
 	$(archive)
+$(CLIENT_LIB): $(call obj,$(CLIENT_SRC)) $(SOURCES_STAMP)
+	$(archive)
+
+# They are loaded into programs of others, so never with a sanitizer; those are for $(CLIENT_LIB), which
+# tests link. In the static one, what the shared one hides is hidden, too.
+SHARED_CFLAGS := $(filter-out -fsanitize% -fno-sanitize%,$(CFLAGS_ALL)) -fPIC
+SHARED_LDFLAGS := $(filter-out -fsanitize%,$(LDFLAGS_ALL)) -shared -Wl,-z,defs
+$(O)/pic/%.o: %.c $(FLAGS_STAMP)
+	@mkdir -p $(@D)
+	@echo '  PIC   $<'
+	@$(CC) $(CPPFLAGS_ALL) $(CPPFLAGS) $(SHARED_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+pic = $(patsubst %.c,$(O)/pic/%.o,$(1))
+link_shared = @echo '  LD    $@'; $(CC) $(SHARED_CFLAGS) $(CFLAGS) $(SHARED_LDFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^)
+$(CLIENT_SO): $(call pic,$(CLIENT_SRC)) lib/client/libschedgov.sym
+	$(link_shared) -Wl,-soname,$(@F) -Wl,--version-script=lib/client/libschedgov.sym
+	@ln -sf $(@F) $(O)/libschedgov.so
+$(CLIENT_A): $(call pic,$(CLIENT_SRC))
+	@echo '  AR    $@'; rm -f $@; ld -r -o $(O)/pic/libschedgov.o $(filter %.o,$^)
+	@objcopy --localize-hidden $(O)/pic/libschedgov.o && ar rcs $@ $(O)/pic/libschedgov.o
+# The symbols that it stands in front of have versions of their libraries', so its own have none.
+$(OMP_SO): $(call pic,$(OMP_SRC) lib/client/follow.c lib/client/allocation-text.c)
+	$(link_shared) -Wl,-soname,$(@F) -ldl
 
 $(O)/schedgovd: $(call obj,$(DAEMON_SRC)) $(EDGE_LIB) $(CORE_LIB) $(BASE_LIB)
 	$(link) $(EDGE_LIBS) -lm
@@ -150,7 +181,7 @@ endif
 $(O)/schedctl: $(call obj,$(CTL_SRC)) $(BASE_LIB)
 	$(link) $(CTL_LIBS) -lm
 
-$(O)/tests/unit/%: $(O)/obj/tests/unit/%.o $(EDGE_LIB) $(CORE_LIB) $(BASE_LIB)
+$(O)/tests/unit/%: $(O)/obj/tests/unit/%.o $(EDGE_LIB) $(CORE_LIB) $(CLIENT_LIB) $(BASE_LIB)
 	$(link) $(EDGE_LIBS) -lcmocka -lm
 $(O)/tests/workloads/%: $(O)/obj/tests/workloads/%.o
 	$(link) $(WORK_LIBS) -lm
@@ -161,13 +192,13 @@ $(O)/tests/bench/%: $(O)/obj/tests/bench/%.o $(EDGE_LIB) $(CORE_LIB) $(BASE_LIB)
 	$(link) $(EDGE_LIBS) -lm
 # Without libFuzzer the same target is linked with a main that replays its corpus.
 FUZZ_MAIN := $(if $(filter fuzz,$(VARIANT)),,$(O)/obj/tests/fuzz/replay.o)
-$(O)/tests/fuzz/%: $(O)/obj/tests/fuzz/%.o $(FUZZ_MAIN) $(EDGE_LIB) $(CORE_LIB) $(BASE_LIB)
+$(O)/tests/fuzz/%: $(O)/obj/tests/fuzz/%.o $(FUZZ_MAIN) $(EDGE_LIB) $(CORE_LIB) $(CLIENT_LIB) $(BASE_LIB)
 	$(link) $(if $(FUZZ_MAIN),,-fsanitize=fuzzer) $(EDGE_LIBS) -lm
 
 build/man/%: docs/%.scd
 	@mkdir -p $(@D); echo '  MAN   $@'; scdoc <$< >$@
 
--include $(shell find $(O)/obj $(O)/musl -name '*.d' 2>/dev/null)
+-include $(shell find $(O)/obj $(O)/pic $(O)/musl -name '*.d' 2>/dev/null)
 .SECONDARY:
 
 # --- set-up ---------------------------------------------------------------------------------------
