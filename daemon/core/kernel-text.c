@@ -250,11 +250,20 @@ static bool io_field(struct span *s, struct sg_kernel_io *io)
         return memchr(equals, '=', (size_t)(s->p - equals));
 }
 
-/* Linux 5.16 to 6.0 print devices without any I/O in front of the next one, on its line. */
+/* A disk without a name, such as one path of several to an NVMe disk: its bytes were counted with
+ * the disk that has one. */
+static bool is_nameless(struct span s)
+{
+        return take(&s, "(unknown)") && at_field_end(&s);
+}
+
+/* Some kernels print devices that did nothing yet in front of the next one, on its line. */
 static bool io_line(struct span s, struct sg_kernel_io *io)
 {
         struct span field;
 
+        if (is_nameless(s))
+                return true;
         if (!take_device(&s))
                 return false;
         for (take_blanks(&s); s.p < s.end; take_blanks(&s)) {
@@ -267,6 +276,15 @@ static bool io_line(struct span s, struct sg_kernel_io *io)
         return true;
 }
 
+/* So the last of them may have no line's end. There are no numbers in it that could be cut. */
+static bool only_devices(struct span s)
+{
+        while (s.p < s.end)
+                if (!take_device(&s) || !take(&s, " "))
+                        return false;
+        return true;
+}
+
 int sg_kernel_io_stat(const char *text, size_t n, struct sg_kernel_io *ret)
 {
         struct span rest = {text, text + n}, line;
@@ -276,9 +294,10 @@ int sg_kernel_io_stat(const char *text, size_t n, struct sg_kernel_io *ret)
         while ((r = next_line(&rest, &line)) > 0)
                 if (!io_line(line, &io))
                         return -EBADMSG;
-        if (r == 0)
-                *ret = io;
-        return r;
+        if (r < 0 && !only_devices(rest))
+                return r;
+        *ret = io;
+        return 0;
 }
 
 /* "8:0 Read 123", or the last line, "Total 123". */
@@ -286,6 +305,8 @@ static bool blkio_line(struct span s, uint64_t *read, uint64_t *write)
 {
         uint64_t others = 0, *sum = &others;
 
+        if (is_nameless(s))
+                return true;
         if (take_device(&s)) {
                 if (take(&s, " Read"))
                         sum = read;

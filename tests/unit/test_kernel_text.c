@@ -202,6 +202,25 @@ static void test_io_stat(void **state)
         assert_int_equal(io.read_bytes, 0);
 }
 
+/* As met: disks without a name, and without a line's end. */
+static void test_io_stat_odd(void **state)
+{
+        struct sg_kernel_io io;
+
+        (void)state;
+        assert_int_equal(io_stat("(unknown) rbytes=0 wbytes=0 rios=6 wios=0 dbytes=0 dios=0\n"
+                                 "179:0 rbytes=17 wbytes=20 rios=3 wios=19 dbytes=0 dios=0\n"
+                                 "7:7 7:6 7:5 1:15 1:14 1:0 ",
+                                 &io),
+                         0);
+        assert_int_equal(io.read_bytes, 17);
+        assert_int_equal(io.read_ops, 3);
+        assert_int_equal(io_stat("252:0 ", &io), 0); /* its counters come in a moment */
+        assert_int_equal(io.read_bytes, 0);
+        assert_int_equal(io_stat("252:0", &io), -EBADMSG);
+        assert_int_equal(io_stat("7:7 7:6 rbytes=1", &io), -EBADMSG);
+}
+
 static void test_io_stat_garbled(void **state)
 {
         static const char *const bad[] = {
@@ -242,6 +261,7 @@ static void test_blkio(void **state)
         assert_true(r == MARK && w == MARK);
         assert_int_equal(blkio("254:0 Read 9444454400\n254:0 Write 41947963392\n254:0 Sync 1\n"
                                "254:0 Async 2\n254:0 Discard 3\n254:0 Total 4\n254:16 Read 10\n"
+                               "(unknown) Read 0\n"
                                "Total 5\n",
                                &r, &w),
                          0);
@@ -445,10 +465,11 @@ int main(void)
                 cmocka_unit_test(test_keyed_garbled), cmocka_unit_test(test_meminfo),
                 cmocka_unit_test(test_psi),           cmocka_unit_test(test_psi_garbled),
                 cmocka_unit_test(test_io_stat),       cmocka_unit_test(test_io_stat_garbled),
-                cmocka_unit_test(test_blkio),         cmocka_unit_test(test_stat),
-                cmocka_unit_test(test_loadavg),       cmocka_unit_test(test_rate),
-                cmocka_unit_test(test_backwards),     cmocka_unit_test(test_active),
-                cmocka_unit_test(test_due),           cmocka_unit_test(test_cadence),
+                cmocka_unit_test(test_io_stat_odd),   cmocka_unit_test(test_blkio),
+                cmocka_unit_test(test_stat),          cmocka_unit_test(test_loadavg),
+                cmocka_unit_test(test_rate),          cmocka_unit_test(test_backwards),
+                cmocka_unit_test(test_active),        cmocka_unit_test(test_due),
+                cmocka_unit_test(test_cadence),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
