@@ -9,7 +9,7 @@
  *                the bar of rich
  *   huggingface  "{'loss': 0.5, 'learning_rate': 5e-05, 'epoch': 1.0}" and the bar beside it
  *   tqdm         any bar of tqdm's but of bytes (downloads); of nested ones the outermost, or both
- *                if that counts epochs
+ *                if that counts epochs; a metric from lines between the bars if those have none
  *   xgboost      "[12]\ttrain-rmse:0.123\tvalid-rmse:0.2", with the deviation of cv
  *   lightgbm     "[12]\tvalid_0's l2: 0.123", and its command line's "Iteration:12, …"
  *   plain        "step 3/10 loss=0.5", "epoch: 2 loss: 1e-3", "iter 100: loss 0.5, time 20ms" …
@@ -41,12 +41,18 @@ extern const char *const sg_preset_names[];
 struct sg_preset_memory {
         enum sg_goal goal;
         uint8_t metric_rank;          /* of the best kind of metric so far */
+        uint8_t metric_missed;        /* lines since, that had lesser ones only */
         bool epoch_zero, step_zero;   /* counted from 0, as that was seen */
         bool whole_run;               /* steps go on through an epoch's end */
-        bool bar_epochs;              /* the bar that is followed counts epochs */
+        bool bar_epochs, bar_inner;   /* the bar that is followed counts epochs; others lie in it */
+        bool bar_again;               /* it comes back, once per epoch */
+        bool bar_seen, bar_metric;    /* any; one that had a metric itself */
         uint64_t epoch, epochs, step; /* of the last line that had them */
+        uint64_t step_epoch;          /* that this step was of */
+        uint64_t epoch_steps;         /* as many had the last epoch */
         uint64_t bar_total, bar_step; /* the bar that is followed; total 0 = none */
-        uint64_t bar_elapsed;         /* seconds, as it says */
+        uint64_t bar_elapsed_sec;     /* as it says */
+        uint64_t bar_before;          /* total of the one that was followed before */
 };
 
 struct sg_log_parser {

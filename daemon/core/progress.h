@@ -18,9 +18,9 @@
  *
  * A step behind the newest: a little (two, or one in a hundred) is another process's line and is
  * ignored, unless three reports agree; more is a restart from a checkpoint: the way is counted
- * again from there, what is known about the speed is kept. A smaller total that begins again at 0
- * is another phase, whose speed is learnt anew. NaN and infinite evals are shown, and never the
- * best.
+ * again from there, what is known about the speed is kept. Back to half and less under another
+ * total is another phase, whose speed is learnt anew. NaN and infinite evals are shown, and never
+ * the best.
  */
 
 #include "core/report.h"
