@@ -129,19 +129,28 @@ class RawBus:
     def __exit__(self, *exc):
         self.close()
 
-    def call(self, member, signature="", body=b""):
-        """Sends a call to the manager; all of it in little endian."""
+    def call(self, member, signature="", body=b"", job=None, fds=()):
+        """Sends a call to the manager, or to a job; all of it in little endian."""
         self.serial += 1
+        path, interface = "/org/schedgov1", "Manager"
+        if job is not None:
+            path, interface = f"{path}/job/_{ord(str(job)[0]):x}{str(job)[1:]}", "Job"
         fields = b""
-        for code, kind, value in ((1, b"o", "/org/schedgov1"), (2, b"s", "org.schedgov1.Manager"),
+        for code, kind, value in ((1, b"o", path), (2, b"s", f"org.schedgov1.{interface}"),
                                   (3, b"s", member), (8, b"g", signature)):
             if code == 8 and not signature:
                 continue
             fields += b"\0" * (-len(fields) % 8) + bytes([code, 1]) + kind + b"\0"
             fields += bytes([len(value)]) if kind == b"g" else struct.pack("<I", len(value))
             fields += value.encode() + b"\0"
+        if fds:
+            fields += b"\0" * (-len(fields) % 8) + b"\x09\1u\0" + struct.pack("<I", len(fds))
         header = struct.pack("<cBBBIII", b"l", 1, 0, 1, len(body), self.serial, len(fields))
-        self.socket.sendall(header + fields + b"\0" * (-(len(header) + len(fields)) % 8) + body)
+        data = header + fields + b"\0" * (-(len(header) + len(fields)) % 8) + body
+        if fds:
+            assert socket.send_fds(self.socket, [data], fds) == len(data)
+        else:
+            self.socket.sendall(data)
 
     def reply(self):
         """Whether it was a return (not an error), and its bytes; (None, b"") when closed."""
