@@ -148,14 +148,19 @@ static int send_waiting(uint64_t now)
         return 0;
 }
 
-static void in_child(void)
+static void before_fork(void)
 {
-        (void)pthread_mutex_init(&lock, NULL);
+        (void)pthread_mutex_lock(&lock);
+}
+
+static void after_fork(void)
+{
+        (void)pthread_mutex_unlock(&lock);
 }
 
 static void begin(void)
 {
-        (void)pthread_atfork(NULL, NULL, in_child);
+        (void)pthread_atfork(before_fork, after_fork, after_fork);
 }
 
 /* With the lock: what our parent had waiting is its own to send. */
@@ -322,18 +327,6 @@ static bool barrier(uint64_t deadline)
         return r == 1;
 }
 
-static bool flush_until(uint64_t deadline)
-{
-        while (send_waiting(now_nsec()) == -EAGAIN && now_nsec() < deadline)
-                nap();
-        if (waiting.has != 0)
-                return false;
-        if (sent_nsec != 0 && !barrier(deadline))
-                return false;
-        sent_nsec = 0;
-        return true;
-}
-
 /* A thread that is at it is soon done; one that was interrupted by a handler which exits isn't. */
 static bool lock_until(uint64_t deadline)
 {
@@ -345,20 +338,49 @@ static bool lock_until(uint64_t deadline)
         return true;
 }
 
+/* The lock is held for no longer than a call takes: others report, and fork, meanwhile. *ret: when
+ * the last report was sent. -EAGAIN: the queue is full. */
+static int send_rest(uint64_t deadline, uint64_t *ret)
+{
+        int r;
+
+        if (!lock_until(deadline))
+                return -ETIME;
+        claim();
+        r = send_waiting(now_nsec());
+        *ret = sent_nsec;
+        (void)pthread_mutex_unlock(&lock);
+        return r;
+}
+
+static bool flush_until(uint64_t deadline)
+{
+        uint64_t sent;
+        int r;
+
+        while ((r = send_rest(deadline, &sent)) == -EAGAIN && now_nsec() < deadline)
+                nap();
+        if (r < 0)
+                return false;
+        if (sent == 0)
+                return true;
+        if (!barrier(deadline) || !lock_until(deadline))
+                return false;
+        if (sent_nsec == sent)
+                sent_nsec = 0;
+        (void)pthread_mutex_unlock(&lock);
+        return true;
+}
+
 SGC_API int schedgov_flush(unsigned timeout_msec)
 {
-        uint64_t deadline = now_nsec() + timeout_msec * 1000000ULL;
         int saved = errno;
-        bool seen = false;
+        bool seen;
 
         if (!sgc_has_socket())
                 return 0;
         (void)pthread_once(&once, begin);
-        if (lock_until(deadline)) {
-                claim();
-                seen = flush_until(deadline);
-                (void)pthread_mutex_unlock(&lock);
-        }
+        seen = flush_until(now_nsec() + timeout_msec * 1000000ULL);
         errno = saved;
         return seen;
 }

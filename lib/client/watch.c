@@ -38,16 +38,21 @@ static struct {
 static int events = -1;
 static pid_t events_owner;
 
-static void in_child(void)
+static void before_fork(void)
 {
-        (void)pthread_mutex_init(&lock, NULL);
+        (void)pthread_mutex_lock(&lock);
+}
+
+static void after_fork(void)
+{
+        (void)pthread_mutex_unlock(&lock);
 }
 
 static void begin(void)
 {
         const char *path = sgc_allocation_path(), *slash = path ? strrchr(path, '/') : NULL;
 
-        (void)pthread_atfork(NULL, NULL, in_child);
+        (void)pthread_atfork(before_fork, after_fork, after_fork);
         if (!slash || strlen(path) + sizeof("/checkpoint") > sizeof(directory))
                 return;
         memcpy(directory, path, (size_t)(slash - path));

@@ -25,6 +25,15 @@
 
 #define PATIENCE_USEC (60 * SG_USEC_PER_SEC)
 
+#ifdef __SANITIZE_THREAD__
+/* A child of a process of several threads ends without having joined its parent's. */
+const char *__tsan_default_options(void);
+const char *__tsan_default_options(void)
+{
+        return "report_thread_leaks=0";
+}
+#endif
+
 static const struct sg_job_key key = {.origin = "host", .n = 3, .attempt = 1};
 
 struct fixture {
