@@ -4,8 +4,8 @@
  * How long processes waited: for a CPU, for block I/O, for swapped-out pages (delay accounting by
  * taskstats, libnl-genl).
  *
- * Needs AF_NETLINK and CAP_NET_ADMIN, in the host's own network namespace. I/O and swap are counted
- * only with the sysctl kernel.task_delayacct=1, and only of processes that were started after that.
+ * Needs AF_NETLINK and CAP_NET_ADMIN. Waits for I/O and swap are counted only with the sysctl
+ * kernel.task_delayacct=1, and only of processes that were started after that.
  */
 
 #include <stdbool.h>
@@ -25,11 +25,17 @@ struct sg_taskstats *sg_taskstats_free(struct sg_taskstats *t);
 /* Whether waits for I/O and swap are counted at this moment; if not, *ret_why says so. */
 bool sg_taskstats_counts_io(struct sg_taskstats *t, const char **ret_why);
 
+struct sg_delays_usec {
+        uint64_t cpu, io, swap;
+};
+
 /* What a group of processes has waited in sum, all of their threads, also of those that have ended
  * since: but for what they waited between the last update and their end. */
 struct sg_delays {
         uint64_t cpu_usec, io_usec, swap_usec; /* SG_UNLIMITED = not known */
-        struct sg_delays_process *known;       /* owned; sorted by pid */
+        /* the rest is not for others */
+        struct sg_delays_usec sums;
+        struct sg_delays_process *known; /* owned; sorted by pid */
         size_t n_known, n_room;
 };
 
