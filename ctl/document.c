@@ -6,12 +6,17 @@
 #include "base/cleanup.h"
 #include "base/format.h"
 #include "base/time-util.h"
+#include "ctl/chart.h"
 #include "ctl/output.h"
+#include "ctl/progress.h"
 #include "ctl/table.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
+
+/* Characters of a bar. */
+#define BAR 20
 
 int sg_document_parse(const char *text, json_t **ret, struct sg_error *e)
 {
@@ -153,7 +158,16 @@ static void time_lines(const json_t *job)
                 line("Ended", "%s", sg_format_local(at, ended));
 }
 
-enum unit { UNIT_NUMBER, UNIT_CPUS, UNIT_BYTES, UNIT_RATE, UNIT_SECONDS, UNIT_USEC };
+enum unit {
+        UNIT_NUMBER,
+        UNIT_SHORT,
+        UNIT_TROUBLE,
+        UNIT_CPUS,
+        UNIT_BYTES,
+        UNIT_RATE,
+        UNIT_SECONDS,
+        UNIT_USEC
+};
 
 static char *with_unit(char buf[SG_FORMAT_MAX], const json_t *v, enum unit unit)
 {
@@ -172,10 +186,12 @@ static char *with_unit(char buf[SG_FORMAT_MAX], const json_t *v, enum unit unit)
                 return sg_format_usec(buf, (uint64_t)(n * 1e6 + 0.5));
         case UNIT_USEC:
                 return sg_format_usec(buf, (uint64_t)json_integer_value(v));
+        case UNIT_SHORT:
+        case UNIT_TROUBLE:
         case UNIT_NUMBER:
                 break;
         }
-        (void)snprintf(buf, SG_FORMAT_MAX, "%g", n);
+        (void)snprintf(buf, SG_FORMAT_MAX, unit == UNIT_SHORT ? "%.3g" : "%.10g", n);
         return buf;
 }
 
@@ -205,7 +221,8 @@ static void figures_line(const char *label, const json_t *o, const struct figure
         for (size_t i = 0; i < n && used < sizeof(text); i++) {
                 const json_t *v = json_object_get(o, figures[i].key);
 
-                if (!json_is_number(v))
+                if (!json_is_number(v) ||
+                    (figures[i].unit == UNIT_TROUBLE && json_number_value(v) <= 0))
                         continue;
                 used += (size_t)snprintf(
                         text + used, sizeof(text) - used, "%s%s %s%s", used > 0 ? ", " : "",
@@ -214,6 +231,20 @@ static void figures_line(const char *label, const json_t *o, const struct figure
         }
         if (used > 0)
                 line(label, "%s", text);
+}
+
+/* For how long some of them waited, and (of what isn't CPU) all. */
+static void pressure_line(const json_t *of)
+{
+        static const struct figure psi[] = {
+                {"cpu_some_usec", "CPU", UNIT_USEC},
+                {"memory_some_usec", "memory", UNIT_USEC},
+                {"memory_full_usec", "all of it", UNIT_USEC},
+                {"io_some_usec", "IO", UNIT_USEC},
+                {"io_full_usec", "all of it", UNIT_USEC},
+        };
+
+        figures_line("Pressure", json_object_get(of, "psi"), psi, SG_ELEMENTSOF(psi), NULL);
 }
 
 static void heading(const json_t *job)
@@ -228,6 +259,47 @@ static void heading(const json_t *job)
         if (name && *name)
                 (void)printf(" %s", sg_escape(name, buf, sizeof(buf)));
         (void)putchar('\n');
+}
+
+/* "Progress: ██████▌░░░ 65%, step 650 of 1000, loss 0.41 (best 0.4)" */
+static void progress_lines(const json_t *job)
+{
+        char bar[3 * BAR + 1], fraction[32], step[64], eval[32], best[32], eta[96], text[256] = "";
+        struct sg_job_progress p;
+        size_t used = 0;
+
+        sg_job_progress_read(job, &p);
+        if (*sg_fraction_text(p.fraction, fraction, sizeof(fraction)))
+                used += (size_t)snprintf(text, sizeof(text), "%s %s",
+                                         sg_bar(p.fraction, BAR, sg_output_is_utf8(), bar),
+                                         fraction);
+        if (*sg_step_text(&p, step, sizeof(step)))
+                used += (size_t)snprintf(text + used, sizeof(text) - used, "%sstep %s",
+                                         used > 0 ? ", " : "", step);
+        if (*sg_eval_text(p.eval, eval, sizeof(eval)))
+                used += (size_t)snprintf(text + used, sizeof(text) - used, "%sloss %s",
+                                         used > 0 ? ", " : "", eval);
+        if (*sg_eval_text(p.best, best, sizeof(best)))
+                (void)snprintf(text + used, sizeof(text) - used, " (best %s)", best);
+        if (*text)
+                line("Progress", "%s", text);
+        if (*sg_eta_text_long(&p, eta, sizeof(eta)))
+                line("ETA", "ready in %s", eta);
+        string_line("It says", json_object_get(job, "progress"), "status");
+        string_line("Known by", json_object_get(job, "progress"), "source");
+}
+
+/* "Share: 25% of the node: why" */
+static void share_line(const json_t *job)
+{
+        const json_t *share = json_object_get(job, "share");
+        const char *why = sg_document_string(share, "why");
+        char part[32];
+
+        if (*sg_fraction_text(sg_json_number(share, "share"), part, sizeof(part)))
+                line("Share", "%s of the node%s%s", part, why && *why ? ": " : "", why ? why : "");
+        else if (why && *why)
+                line("Share", "%s", why);
 }
 
 void sg_document_print_job(const json_t *job)
@@ -247,12 +319,21 @@ void sg_document_print_job(const json_t *job)
         };
         static const struct figure usage[] = {
                 {"cpu_usec", "CPU", UNIT_USEC},
+                {"cpu_rate", "CPUs now", UNIT_SHORT},
+                {"throttled_usec", "throttled", UNIT_USEC},
                 {"memory_bytes", "memory", UNIT_BYTES},
+                {"working_set_bytes", "working set", UNIT_BYTES},
                 {"memory_peak_bytes", "peak", UNIT_BYTES},
+                {"pids", "processes", UNIT_NUMBER},
                 {"io_read_bytes", "read", UNIT_BYTES},
                 {"io_write_bytes", "written", UNIT_BYTES},
                 {"net_rx_bytes", "received", UNIT_BYTES},
                 {"net_tx_bytes", "sent", UNIT_BYTES},
+        };
+        static const struct figure delays[] = {
+                {"cpu_usec", "for CPU", UNIT_USEC},
+                {"io_usec", "IO", UNIT_USEC},
+                {"swap_usec", "swap", UNIT_USEC},
         };
         const json_t *pid = json_object_get(job, "pid"), *attempt = json_object_get(job, "attempt");
         const json_t *index = json_object_get(job, "array_index");
@@ -277,6 +358,10 @@ void sg_document_print_job(const json_t *job)
         figures_line("Limits", json_object_get(job, "limits"), limits, SG_ELEMENTSOF(limits),
                      json_object_get(job, "not_enforced"));
         figures_line("Usage", json_object_get(job, "usage"), usage, SG_ELEMENTSOF(usage), NULL);
+        pressure_line(json_object_get(job, "usage"));
+        figures_line("Waited", json_object_get(job, "delays"), delays, SG_ELEMENTSOF(delays), NULL);
+        share_line(job);
+        progress_lines(job);
         time_lines(job);
 }
 
@@ -293,6 +378,51 @@ static void not_enforced_line(const json_t *status)
                                                  used > 0 ? ", " : "", json_string_value(v));
         if (used > 0)
                 line("Not enforced", "%s", text);
+}
+
+static void load_lines(const json_t *status)
+{
+        static const struct figure memory[] = {
+                {"memory_available_bytes", "available", UNIT_BYTES},
+                {"swap_free_bytes", "swap free", UNIT_BYTES},
+                {"swap_total_bytes", "of", UNIT_BYTES},
+        };
+        const json_t *load = json_object_get(status, "load");
+        char busy[32];
+
+        if (*sg_fraction_text(sg_json_number(load, "cpu_busy"), busy, sizeof(busy)))
+                line("CPUs", "%s busy, %.0f running, %.0f blocked, load %.2f", busy,
+                     sg_json_number(load, "running"), sg_json_number(load, "blocked"),
+                     sg_json_number(load, "load1"));
+        figures_line("Memory", load, memory, SG_ELEMENTSOF(memory), NULL);
+        pressure_line(load);
+}
+
+static void link_lines(const json_t *status)
+{
+        static const struct figure figures[] = {
+                {"rx_bytes", "received", UNIT_BYTES},
+                {"tx_bytes", "sent", UNIT_BYTES},
+                {"rx_errors", "receive errors", UNIT_TROUBLE},
+                {"tx_errors", "send errors", UNIT_TROUBLE},
+                {"rx_dropped", "received and dropped", UNIT_TROUBLE},
+                {"tx_dropped", "not sent", UNIT_TROUBLE},
+                {"speed_mbit", "Mbit/s", UNIT_NUMBER},
+        };
+        json_t *l;
+        size_t i;
+
+        json_array_foreach (json_object_get(status, "links"), i, l) {
+                const char *name = sg_document_string(l, "name");
+                bool up = json_is_true(json_object_get(l, "up")) &&
+                          !json_is_false(json_object_get(l, "carrier"));
+
+                if (name && up)
+                        figures_line(name, l, figures, SG_ELEMENTSOF(figures), NULL);
+                else if (name)
+                        line(name, "%s",
+                             json_is_true(json_object_get(l, "up")) ? "no carrier" : "down");
+        }
 }
 
 void sg_document_print_node(const json_t *status)
@@ -318,5 +448,7 @@ void sg_document_print_node(const json_t *status)
              (long long)json_integer_value(json_object_get(jobs, "starting")),
              (long long)json_integer_value(json_object_get(jobs, "suspended")),
              (long long)json_integer_value(json_object_get(jobs, "queued")));
+        load_lines(status);
+        link_lines(status);
         string_line("Store", status, "store");
 }

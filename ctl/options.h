@@ -17,6 +17,7 @@ enum sg_verb_id {
         SG_VERB_LIST,
         SG_VERB_STATUS,
         SG_VERB_PLOT,
+        SG_VERB_TOP,
         SG_VERB_LOGS,
         SG_VERB_WAIT,
         SG_VERB_CANCEL,
@@ -87,7 +88,8 @@ struct sg_invocation {
         uint64_t since, until;
         uint64_t lines, timeout; /* UINT64_MAX = not given */
         bool all, any, follow, stderr_file, csv;
-        const char *svg;
+        const char *svg, *sort;
+        uint64_t delay;
 
         char **args; /* within argv; NULL-terminated */
         size_t n_args;

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/* What a job's document says of its progress, and how that is said to people. Pure. */
+
+#include <jansson.h>
+#include <stddef.h>
+
+struct sg_job_progress { /* NaN, or NULL, where it isn't known; strings are the document's */
+        double eval, best, step, total, fraction;
+        double eta_sec, eta_low_sec, eta_high_sec;
+        const char *source, *status;
+};
+
+/* job: a schedgov.job/1. */
+void sg_job_progress_read(const json_t *job, struct sg_job_progress *ret);
+
+/* A number of the document, NaN where it is null or missing. */
+double sg_json_number(const json_t *o, const char *key);
+
+/* Each returns buf, which holds "" where the figure isn't known. */
+
+/* "12 min" */
+const char *sg_eta_text(const struct sg_job_progress *p, char *buf, size_t size);
+/* "12 min (10-15 min)" */
+const char *sg_eta_text_long(const struct sg_job_progress *p, char *buf, size_t size);
+/* "52%" */
+const char *sg_fraction_text(double fraction, char *buf, size_t size);
+/* Four digits, such as 0.4123 or 1.2e-05. */
+const char *sg_eval_text(double eval, char *buf, size_t size);
+/* "3200 of 6150", "3200" */
+const char *sg_step_text(const struct sg_job_progress *p, char *buf, size_t size);
