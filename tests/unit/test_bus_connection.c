@@ -100,6 +100,33 @@ static void test_comes_and_goes(void **state)
         assert_int_equal(f->downs, 2);
 }
 
+/* Who sends may be the first to see that the bus has gone: then it is down for the next, too. */
+static void test_lost_while_sending(void **state)
+{
+        struct fixture *f = *state;
+        struct sg_bus_connection *c;
+        sd_bus *bus;
+        int r;
+
+        bus_daemon_start(&f->daemon);
+        assert_int_equal(sg_bus_connection_new(&c, f->event, false, &ops, f), 0);
+        wait_until(f->event, f->ups == 1);
+        bus = sg_bus_connection_get(c);
+        assert_non_null(bus);
+        bus_daemon_stop(&f->daemon);
+        r = sd_bus_call_method_async(bus, NULL, "org.freedesktop.DBus", "/org/freedesktop/DBus",
+                                     "org.freedesktop.DBus", "ListNames", on_answer, f, NULL);
+        assert_int_equal(r, -ECONNRESET);
+        assert_int_equal(f->downs, 0);
+        assert_null(sg_bus_connection_get(c));
+
+        bus_daemon_start(&f->daemon);
+        wait_until(f->event, f->ups == 2);
+        assert_int_equal(f->downs, 1);
+        assert_non_null(sg_bus_connection_get(c));
+        assert_null(sg_bus_connection_free(c));
+}
+
 static void test_never_was(void **state)
 {
         struct fixture *f = *state;
@@ -186,6 +213,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test_setup_teardown(test_comes_and_goes, setup, teardown),
+                cmocka_unit_test_setup_teardown(test_lost_while_sending, setup, teardown),
                 cmocka_unit_test_setup_teardown(test_never_was, setup, teardown),
                 cmocka_unit_test_setup_teardown(test_silent, setup, teardown),
                 cmocka_unit_test_setup_teardown(test_owner_refuses, setup, teardown),
