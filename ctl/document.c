@@ -302,7 +302,7 @@ static void share_line(const json_t *job)
                 line("Share", "%s", why);
 }
 
-void sg_document_print_job(const json_t *job)
+static void limit_line(const json_t *job)
 {
         static const struct figure limits[] = {
                 {"cpu_weight", "CPU weight", UNIT_NUMBER},
@@ -317,6 +317,13 @@ void sg_document_print_job(const json_t *job)
                 {"io_write_max", "writing", UNIT_RATE},
                 {"time_limit_sec", "time", UNIT_SECONDS},
         };
+
+        figures_line("Limits", json_object_get(job, "limits"), limits, SG_ELEMENTSOF(limits),
+                     json_object_get(job, "not_enforced"));
+}
+
+static void usage_lines(const json_t *job)
+{
         static const struct figure usage[] = {
                 {"cpu_usec", "CPU", UNIT_USEC},
                 {"cpu_rate", "CPUs now", UNIT_SHORT},
@@ -335,6 +342,15 @@ void sg_document_print_job(const json_t *job)
                 {"io_usec", "IO", UNIT_USEC},
                 {"swap_usec", "swap", UNIT_USEC},
         };
+        const json_t *o = json_object_get(job, "usage");
+
+        figures_line("Usage", o, usage, SG_ELEMENTSOF(usage), NULL);
+        pressure_line(o);
+        figures_line("Waited", json_object_get(job, "delays"), delays, SG_ELEMENTSOF(delays), NULL);
+}
+
+void sg_document_print_job(const json_t *job)
+{
         const json_t *pid = json_object_get(job, "pid"), *attempt = json_object_get(job, "attempt");
         const json_t *index = json_object_get(job, "array_index");
 
@@ -355,11 +371,8 @@ void sg_document_print_job(const json_t *job)
                 line("Array index", "%lld", (long long)json_integer_value(index));
         if (json_integer_value(attempt) > 1)
                 line("Attempt", "%lld", (long long)json_integer_value(attempt));
-        figures_line("Limits", json_object_get(job, "limits"), limits, SG_ELEMENTSOF(limits),
-                     json_object_get(job, "not_enforced"));
-        figures_line("Usage", json_object_get(job, "usage"), usage, SG_ELEMENTSOF(usage), NULL);
-        pressure_line(json_object_get(job, "usage"));
-        figures_line("Waited", json_object_get(job, "delays"), delays, SG_ELEMENTSOF(delays), NULL);
+        limit_line(job);
+        usage_lines(job);
         share_line(job);
         progress_lines(job);
         time_lines(job);
