@@ -10,14 +10,15 @@
 
 struct sg_node_sampler;
 
+/* Since boot. full of cpu: there from Linux 5.13 on, and 0. */
 struct sg_node_psi {
-        uint64_t some_usec, full_usec; /* since boot; full of cpu is 0 where the kernel has none */
+        uint64_t some_usec, full_usec;
 };
 
 struct sg_node_sample {
         uint64_t now_usec; /* monotonic */
-        /* Since boot, of all CPUs together. total = idle and iowait included, steal and guests
-         * too, each microsecond once. */
+        /* Since boot, of all CPUs together. total: idle, iowait and steal included, each
+         * microsecond once. The kernel's iowait may step back a little. */
         uint64_t cpu_total_usec, cpu_idle_usec, cpu_iowait_usec;
         uint64_t procs_running, procs_blocked; /* at this moment */
         uint64_t load_pm;                      /* of one minute, in 1/10000 */
@@ -32,6 +33,6 @@ struct sg_node_sampler *sg_node_sampler_free(struct sg_node_sampler *s);
 /* Allocates nothing, once its buffer is as large as /proc/stat. Takes some tens of microseconds. */
 void sg_node_sampler_read(struct sg_node_sampler *s, struct sg_node_sample *ret);
 
-/* A line for the log for each file that has newly gone or turned out garbled, once per file: call
- * until it gives NULL. Valid until the next read. */
+/* A line for the log for each file that can no longer be read or is garbled, once per file: call
+ * until it gives NULL. Valid until the next call. Files that never were there are no trouble. */
 const char *sg_node_sampler_trouble(struct sg_node_sampler *s);
