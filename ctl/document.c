@@ -38,11 +38,6 @@ int sg_document_job(struct sg_client *c, const char *id, char **ret_text, json_t
         return r;
 }
 
-const char *sg_document_string(const json_t *o, const char *key)
-{
-        return json_string_value(json_object_get(o, key));
-}
-
 json_t *sg_document_text(const char *s)
 {
         char buf[4096];
@@ -296,7 +291,7 @@ static void share_line(const json_t *job)
         const char *why = sg_document_string(share, "why");
         char part[32];
 
-        if (*sg_fraction_text(sg_json_number(share, "share"), part, sizeof(part)))
+        if (*sg_fraction_text(sg_document_number(share, "share"), part, sizeof(part)))
                 line("Share", "%s of the node%s%s", part, why && *why ? ": " : "", why ? why : "");
         else if (why && *why)
                 line("Share", "%s", why);
@@ -403,10 +398,10 @@ static void load_lines(const json_t *status)
         const json_t *load = json_object_get(status, "load");
         char busy[32];
 
-        if (*sg_fraction_text(sg_json_number(load, "cpu_busy"), busy, sizeof(busy)))
+        if (*sg_fraction_text(sg_document_number(load, "cpu_busy"), busy, sizeof(busy)))
                 line("CPUs", "%s busy, %.0f running, %.0f blocked, load %.2f", busy,
-                     sg_json_number(load, "running"), sg_json_number(load, "blocked"),
-                     sg_json_number(load, "load1"));
+                     sg_document_number(load, "running"), sg_document_number(load, "blocked"),
+                     sg_document_number(load, "load1"));
         figures_line("Memory", load, memory, SG_ELEMENTSOF(memory), NULL);
         pressure_line(load);
 }

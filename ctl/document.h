@@ -3,15 +3,12 @@
 /* The governor's JSON documents (docs/bus.md), read for people. */
 
 #include "ctl/client.h"
-#include <jansson.h>
+#include "ctl/fields.h"
 
 /* DescribeJob, as text and as a tree. */
 int sg_document_job(struct sg_client *c, const char *id, char **ret_text, json_t **ret,
                     struct sg_error *e);
 int sg_document_parse(const char *text, json_t **ret, struct sg_error *e);
-
-/* A string of the document, or NULL. */
-const char *sg_document_string(const json_t *o, const char *key);
 
 void sg_document_print_job(const json_t *job);
 void sg_document_print_node(const json_t *status);
@@ -27,9 +24,3 @@ void sg_document_close_jobs(void);
 int sg_document_print_new(json_t *o);
 /* A string that may not be UTF-8. */
 json_t *sg_document_text(const char *s);
-
-static inline void sg_json_decrefp(json_t **o)
-{
-        json_decref(*o);
-}
-#define _cleanup_json_ __attribute__((cleanup(sg_json_decrefp)))

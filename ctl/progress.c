@@ -2,31 +2,24 @@
 /* See progress.h. */
 
 #include "ctl/progress.h"
-#include "ctl/document.h"
+#include "ctl/fields.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-double sg_json_number(const json_t *o, const char *key)
-{
-        const json_t *v = json_object_get(o, key);
-
-        return json_is_number(v) ? json_number_value(v) : NAN;
-}
 
 void sg_job_progress_read(const json_t *job, struct sg_job_progress *ret)
 {
         const json_t *p = json_object_get(job, "progress");
 
         *ret = (struct sg_job_progress){
-                .eval = sg_json_number(p, "eval"),
-                .best = sg_json_number(p, "best"),
-                .step = sg_json_number(p, "step"),
-                .total = sg_json_number(p, "total"),
-                .fraction = sg_json_number(p, "fraction"),
-                .eta_sec = sg_json_number(p, "eta_sec"),
-                .eta_low_sec = sg_json_number(p, "eta_low_sec"),
-                .eta_high_sec = sg_json_number(p, "eta_high_sec"),
+                .eval = sg_document_number(p, "eval"),
+                .best = sg_document_number(p, "best"),
+                .step = sg_document_number(p, "step"),
+                .total = sg_document_number(p, "total"),
+                .fraction = sg_document_number(p, "fraction"),
+                .eta_sec = sg_document_number(p, "eta_sec"),
+                .eta_low_sec = sg_document_number(p, "eta_low_sec"),
+                .eta_high_sec = sg_document_number(p, "eta_high_sec"),
                 .source = sg_document_string(p, "source"),
                 .status = sg_document_string(p, "status"),
         };

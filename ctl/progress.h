@@ -14,9 +14,6 @@ struct sg_job_progress { /* NaN, or NULL, where it isn't known; strings are the 
 /* job: a schedgov.job/1. */
 void sg_job_progress_read(const json_t *job, struct sg_job_progress *ret);
 
-/* A number of the document, NaN where it is null or missing. */
-double sg_json_number(const json_t *o, const char *key);
-
 /* Each returns buf, which holds "" where the figure isn't known. */
 
 /* "12 min" */

@@ -3,6 +3,7 @@
 
 #include "ctl/row.h"
 #include "base/format.h"
+#include "ctl/fields.h"
 #include "ctl/output.h"
 
 const struct sg_column sg_row_columns[_SG_COLUMN_MAX] = {
@@ -21,6 +22,11 @@ const struct sg_column sg_row_columns[_SG_COLUMN_MAX] = {
         [SG_COLUMN_STARTED] = {"started", false, 0},
         [SG_COLUMN_ENDED] = {"ended", false, 0},
         [SG_COLUMN_COMMAND] = {"command", false, 10},
+        [SG_COLUMN_SHARE] = {"share", true, 0},
+        [SG_COLUMN_PROGRESS] = {"progress", true, 0},
+        [SG_COLUMN_ETA] = {"eta", true, 0},
+        [SG_COLUMN_LOSS] = {"loss", true, 0},
+        [SG_COLUMN_STEPS] = {"steps", true, 0},
 };
 
 int sg_row_read(sd_bus_message *m, struct sg_row *r)
@@ -31,9 +37,73 @@ int sg_row_read(sd_bus_message *m, struct sg_row *r)
                                    &r->memory_bytes, &r->command);
 }
 
+static const char *string_of(const json_t *o, const char *key)
+{
+        const char *s = sg_document_string(o, key);
+
+        return s ? s : "";
+}
+
+static uint64_t time_of(const json_t *job, const char *key)
+{
+        const char *s = sg_document_string(json_object_get(job, "times"), key);
+        uint64_t usec;
+
+        return s && sg_parse_timestamp(s, 0, &usec) == 0 ? usec : 0;
+}
+
+static uint64_t figure_of(const json_t *o, const char *key)
+{
+        const json_t *v = json_object_get(o, key);
+
+        return json_is_integer(v) ? (uint64_t)json_integer_value(v) : SG_UNLIMITED;
+}
+
+void sg_row_from_document(const json_t *job, struct sg_row *r)
+{
+        const json_t *usage = json_object_get(job, "usage"), *code, *signal;
+
+        code = json_object_get(job, "exit_code");
+        signal = json_object_get(job, "signal");
+        *r = (struct sg_row){
+                .id = string_of(job, "id"),
+                .name = string_of(job, "name"),
+                .class = string_of(job, "class"),
+                .user = string_of(job, "user"),
+                .state = string_of(job, "state"),
+                .reason = string_of(job, "reason"),
+                .submitted_usec = time_of(job, "submitted"),
+                .started_usec = time_of(job, "started"),
+                .ended_usec = time_of(job, "ended"),
+                .exit_code = json_is_integer(code) ? (int32_t)json_integer_value(code) : -1,
+                .cpu_usec = figure_of(usage, "cpu_usec"),
+                .memory_bytes = figure_of(usage, "memory_bytes"),
+                .command = string_of(job, "command"),
+                .share = sg_document_number(json_object_get(job, "share"), "share"),
+        };
+        if (r->memory_bytes == SG_UNLIMITED) /* of a finished one, as in a row */
+                r->memory_bytes = figure_of(usage, "memory_peak_bytes");
+        if (json_is_string(signal))
+                (void)sg_parse_signal(json_string_value(signal), &r->signal);
+        sg_job_progress_read(job, &r->progress);
+}
+
+bool sg_row_needs_document(const struct sg_table *t)
+{
+        for (size_t i = 0; i < t->n; i++)
+                if (t->shown[i] >= SG_COLUMN_SHARE)
+                        return true;
+        return false;
+}
+
 static const char *text(const char *s, char *buf, size_t size)
 {
         return *s ? sg_escape(s, buf, size) : "-";
+}
+
+static const char *or_dash(const char *s)
+{
+        return *s ? s : "-";
 }
 
 static const char *point(uint64_t usec, char *buf)
@@ -98,6 +168,16 @@ const char *sg_row_cell(const struct sg_row *row, enum sg_row_column column, uin
                 return point(row->started_usec, buf);
         case SG_COLUMN_ENDED:
                 return point(row->ended_usec, buf);
+        case SG_COLUMN_SHARE:
+                return or_dash(sg_fraction_text(row->share, buf, size));
+        case SG_COLUMN_PROGRESS:
+                return or_dash(sg_fraction_text(row->progress.fraction, buf, size));
+        case SG_COLUMN_ETA:
+                return or_dash(sg_eta_text(&row->progress, buf, size));
+        case SG_COLUMN_LOSS:
+                return or_dash(sg_eval_text(row->progress.eval, buf, size));
+        case SG_COLUMN_STEPS:
+                return or_dash(sg_step_text(&row->progress, buf, size));
         default:
                 return text(strings[column], buf, size);
         }

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
-/* A row of ListJobs, and its cells. */
+/* A job in a table, from a row of ListJobs or from its document, and its cells. */
 
+#include "ctl/progress.h"
 #include "ctl/table.h"
+#include <stdbool.h>
 #include <stdint.h>
 #include <systemd/sd-bus.h>
 
 #define SG_ROW_SIGNATURE "(sssssstttiitts)"
 
-struct sg_row { /* strings belong to the message */
+struct sg_row { /* strings belong to the message, or the document */
         const char *id, *name, *class, *user, *state, *reason;
         uint64_t submitted_usec, started_usec, ended_usec;
         int32_t exit_code, signal;
         uint64_t cpu_usec, memory_bytes;
         const char *command;
+        struct sg_job_progress progress; /* as share, of a document only */
+        double share;
 };
 
 enum sg_row_column {
@@ -32,6 +36,11 @@ enum sg_row_column {
         SG_COLUMN_STARTED,
         SG_COLUMN_ENDED,
         SG_COLUMN_COMMAND,
+        SG_COLUMN_SHARE, /* from here on, documents are needed */
+        SG_COLUMN_PROGRESS,
+        SG_COLUMN_ETA,
+        SG_COLUMN_LOSS,
+        SG_COLUMN_STEPS,
         _SG_COLUMN_MAX,
 };
 
@@ -39,6 +48,12 @@ extern const struct sg_column sg_row_columns[_SG_COLUMN_MAX];
 
 /* 1 a row, 0 no more, or negative. The message is inside the array. */
 int sg_row_read(sd_bus_message *m, struct sg_row *ret);
+
+/* What a schedgov.job/1 says. */
+void sg_row_from_document(const json_t *job, struct sg_row *ret);
+
+/* Whether a table has columns that rows of ListJobs don't fill. */
+bool sg_row_needs_document(const struct sg_table *t);
 
 /* The text of a cell, fit for a terminal; may be in buf. */
 const char *sg_row_cell(const struct sg_row *row, enum sg_row_column column, uint64_t now_usec,

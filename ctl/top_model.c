@@ -5,7 +5,7 @@
 #include "base/cleanup.h"
 #include "base/parse.h"
 #include "ctl/curves.h"
-#include "ctl/document.h"
+#include "ctl/fields.h"
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -30,14 +30,14 @@ static void read_rates(struct sg_top_rates *r, const json_t *of, const struct sg
                                                            "io_some_usec"};
         const json_t *psi = json_object_get(of, "psi");
 
-        r->cpu_usec = sg_json_number(of, "cpu_usec");
-        r->cpu = sg_json_number(of, "cpu_rate");
+        r->cpu_usec = sg_document_number(of, "cpu_usec");
+        r->cpu = sg_document_number(of, "cpu_rate");
         if (isnan(r->cpu) && before)
                 r->cpu = rate(r->cpu_usec, before->cpu_usec, usec);
         for (unsigned i = 0; i < _SG_PRESSURE_MAX; i++) {
                 double v;
 
-                r->psi_usec[i] = sg_json_number(psi, keys[i]);
+                r->psi_usec[i] = sg_document_number(psi, keys[i]);
                 v = before ? rate(r->psi_usec[i], before->psi_usec[i], usec) : NAN;
                 r->psi[i] = v > 1 ? 1 : v;
         }
@@ -84,8 +84,8 @@ static void read_job(struct sg_top_job *j, json_t *document, const struct sg_top
                 .state = string_of(document, "state"),
                 .why = string_of(document, "reason"),
                 .running_sec = running_sec(document, now_usec),
-                .share = sg_json_number(share, "share"),
-                .memory_bytes = sg_json_number(usage, "memory_bytes"),
+                .share = sg_document_number(share, "share"),
+                .memory_bytes = sg_document_number(usage, "memory_bytes"),
         };
         if (!*j->why)
                 j->why = string_of(share, "why");
@@ -159,7 +159,7 @@ static double sum(const json_t *o, const char *const *keys, size_t n)
         double total = 0;
 
         for (size_t i = 0; i < n; i++) {
-                double v = sg_json_number(o, keys[i]);
+                double v = sg_document_number(o, keys[i]);
 
                 total += isnan(v) ? 0 : v;
         }
@@ -177,8 +177,8 @@ static void read_link(struct sg_top_link *l, const json_t *o, const struct sg_to
                         before = &t->links[i];
         l->up = json_is_true(json_object_get(o, "up")) &&
                 !json_is_false(json_object_get(o, "carrier"));
-        l->rx_bytes = sg_json_number(o, "rx_bytes");
-        l->tx_bytes = sg_json_number(o, "tx_bytes");
+        l->rx_bytes = sg_document_number(o, "rx_bytes");
+        l->tx_bytes = sg_document_number(o, "tx_bytes");
         l->errors = sum(o, bad, SG_ELEMENTSOF(bad));
         l->rx = before ? rate(l->rx_bytes, before->rx_bytes, usec) * 1e6 : NAN;
         l->tx = before ? rate(l->tx_bytes, before->tx_bytes, usec) * 1e6 : NAN;

@@ -5,7 +5,7 @@
 #include "base/cleanup.h"
 #include "base/format.h"
 #include "ctl/chart.h"
-#include "ctl/document.h"
+#include "ctl/fields.h"
 #include "ctl/output.h"
 #include "ctl/table.h"
 #include <errno.h>
@@ -259,25 +259,27 @@ static void node_line(const struct sg_top *t, struct output *out)
 static void cpu_line(const struct sg_top *t, struct output *out)
 {
         const json_t *load = json_object_get(t->status, "load");
-        double busy = sg_json_number(load, "cpu_busy");
+        double busy = sg_document_number(load, "cpu_busy");
         char line[LINE_MAX_BYTES], bar[3 * NODE_BAR + 1], part[32], psi[96];
 
-        (void)snprintf(line, sizeof(line),
-                       "CPU  %s %4s of %.0f  load %.2f  %.0f running  %.0f blocked  psi CPU/mem/IO %s",
-                       sg_bar(busy, NODE_BAR, out->view->utf8, bar),
-                       percent(busy, part, sizeof(part)), sg_json_number(t->status, "cpus"),
-                       sg_json_number(load, "load1"), sg_json_number(load, "running"),
-                       sg_json_number(load, "blocked"), pressure(t->node.psi, psi, sizeof(psi)));
+        (void)snprintf(
+                line, sizeof(line),
+                "CPU  %s %4s of %.0f  load %.2f  %.0f running  %.0f blocked  psi CPU/mem/IO %s",
+                sg_bar(busy, NODE_BAR, out->view->utf8, bar), percent(busy, part, sizeof(part)),
+                sg_document_number(t->status, "cpus"), sg_document_number(load, "load1"),
+                sg_document_number(load, "running"), sg_document_number(load, "blocked"),
+                pressure(t->node.psi, psi, sizeof(psi)));
         put(out, line, SG_TOP_PLAIN);
 }
 
 static void memory_line(const struct sg_top *t, struct output *out)
 {
         const json_t *load = json_object_get(t->status, "load");
-        double total = sg_json_number(t->status, "memory_bytes");
-        double available = sg_json_number(load, "memory_available_bytes");
-        double swap = sg_json_number(load, "swap_total_bytes");
-        double swap_free = sg_json_number(load, "swap_free_bytes"), used = 1 - available / total;
+        double total = sg_document_number(t->status, "memory_bytes");
+        double available = sg_document_number(load, "memory_available_bytes");
+        double swap = sg_document_number(load, "swap_total_bytes");
+        double swap_free = sg_document_number(load, "swap_free_bytes"),
+               used = 1 - available / total;
         char line[LINE_MAX_BYTES], bar[3 * NODE_BAR + 1], part[32], of[32], s[32], s_of[32];
 
         (void)snprintf(line, sizeof(line), "Mem  %s %4s of %s  swap %s of %s",

@@ -10,6 +10,7 @@
 #include "ctl/row.h"
 #include "ctl/verbs.h"
 #include <errno.h>
+#include <string.h>
 
 #define CELL_MAX 1024
 
@@ -40,47 +41,82 @@ static void measure(struct sg_table *t, const struct sg_row *rows, size_t n, uin
         sg_table_fit(t);
 }
 
-static int read_rows(sd_bus_message *m, struct sg_row rows[SG_PAGE_MAX], size_t *ret_n,
-                     const char **ret_cursor)
+/* What rows are made of. */
+struct page {
+        sd_bus_message *message;
+        json_t *documents;
+        struct sg_row rows[SG_PAGE_MAX];
+        size_t n;
+        const char *cursor;
+};
+
+static void drop_page(struct page *p)
 {
-        size_t n = 0;
+        sd_bus_message_unref(p->message);
+        json_decref(p->documents);
+}
+
+static int read_rows(struct page *p)
+{
+        sd_bus_message *m = p->message;
         int r;
 
         r = sd_bus_message_enter_container(m, 'a', SG_ROW_SIGNATURE);
-        while (r >= 0 && n < SG_PAGE_MAX && (r = sg_row_read(m, &rows[n])) > 0)
-                n++;
+        while (r >= 0 && p->n < SG_PAGE_MAX && (r = sg_row_read(m, &p->rows[p->n])) > 0)
+                p->n++;
         if (r >= 0)
                 r = sd_bus_message_exit_container(m); /* -EBUSY if the page is too long */
-        if (r >= 0)
-                r = sd_bus_message_read(m, "s", ret_cursor);
-        *ret_n = n;
         return r;
+}
+
+static int read_documents(struct page *p)
+{
+        sd_bus_message *m = p->message;
+        const char *text;
+        int r;
+
+        p->documents = json_array();
+        r = sd_bus_message_enter_container(m, 'a', "s");
+        while (r >= 0 && p->n < SG_PAGE_MAX && (r = sd_bus_message_read(m, "s", &text)) > 0) {
+                json_t *job = json_loads(text, 0, NULL);
+
+                if (json_array_append_new(p->documents, job) < 0)
+                        return -EBADMSG;
+                sg_row_from_document(job, &p->rows[p->n++]);
+        }
+        return r < 0 ? r : sd_bus_message_exit_container(m);
+}
+
+static int read_page(struct sg_pages *pages, struct page *p, struct sg_error *e)
+{
+        int r = sg_pages_get(pages, &p->message, e);
+
+        if (r < 0)
+                return r;
+        r = strcmp(pages->member, "ListJobs") == 0 ? read_rows(p) : read_documents(p);
+        if (r >= 0)
+                r = sd_bus_message_read(p->message, "s", &p->cursor);
+        return r < 0 ? sg_error_garbled(e, r) : 0;
 }
 
 /* 1 when another page is under way. */
 static int print_page(struct sg_pages *pages, struct sg_table *t, bool first, struct sg_error *e)
 {
-        _cleanup_message_ sd_bus_message *m = NULL;
-        struct sg_row rows[SG_PAGE_MAX];
+        __attribute__((cleanup(drop_page))) struct page page = {0};
         uint64_t now = sg_now_realtime_usec();
-        const char *cursor;
-        size_t n;
         int r;
 
-        r = sg_pages_get(pages, &m, e);
+        r = read_page(pages, &page, e);
         if (r < 0)
                 return r;
-        r = read_rows(m, rows, &n, &cursor);
-        if (r < 0)
-                return sg_error_garbled(e, r);
-        r = sg_pages_next(pages, n, cursor, e);
+        r = sg_pages_next(pages, page.n, page.cursor, e);
         if (first) {
-                measure(t, rows, n, now);
+                measure(t, page.rows, page.n, now);
                 if (!pages->inv->no_legend)
                         sg_table_print_heading(t, stdout);
         }
-        for (size_t i = 0; i < n; i++)
-                print_row(t, &rows[i], now);
+        for (size_t i = 0; i < page.n; i++)
+                print_row(t, &page.rows[i], now);
         return r;
 }
 
@@ -113,15 +149,16 @@ static int print_documents(struct sg_pages *pages, bool *first, struct sg_error 
 int sg_verb_print_table(struct sg_client *c, const struct sg_invocation *inv, const char *flag,
                         const char *columns, struct sg_error *e)
 {
-        struct sg_pages pages = {
-                .client = c, .member = "ListJobs", .flag = flag, .inv = inv, .left = inv->lines};
+        struct sg_pages pages = {.client = c, .flag = flag, .inv = inv, .left = inv->lines};
         bool first = true;
         struct sg_table t;
         int r;
 
         r = sg_table_init(&t, sg_row_columns, _SG_COLUMN_MAX, columns, sg_terminal_width(), e);
-        if (r >= 0)
-                r = sg_pages_ask(&pages, "", e);
+        if (r < 0)
+                return r;
+        pages.member = sg_row_needs_document(&t) ? "DescribeJobs" : "ListJobs";
+        r = sg_pages_ask(&pages, "", e);
         if (r < 0)
                 return r;
         do {

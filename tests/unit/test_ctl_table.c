@@ -4,7 +4,9 @@
 
 #include "test.h"
 
+#include "ctl/fields.c"
 #include "ctl/output.c"
+#include "ctl/progress.c"
 #include "ctl/row.c"
 #include "ctl/table.c"
 
@@ -221,6 +223,55 @@ static void cells_of_a_row(void **state)
         assert_string_equal(sg_row_cell(&row, SG_COLUMN_EXIT, 0, buf, sizeof(buf)), "0");
 }
 
+static void rows_of_documents(void **state)
+{
+        json_t *job =
+                json_pack("{s:s,s:s,s:s,s:n,s:s,s:{s:s,s:s,s:n},s:{s:I,s:n,s:I},s:{s:f},"
+                          "s:{s:f,s:i,s:i,s:f,s:f}}",
+                          "id", "7", "name", "train", "state", "killed", "exit_code", "signal",
+                          "KILL", "times", "submitted", "2027-01-15T08:00:00.000000Z", "started",
+                          "2027-01-15T08:00:01.500000Z", "ended", "usage", "cpu_usec",
+                          (json_int_t)1500000, "memory_bytes", "memory_peak_bytes",
+                          (json_int_t)1 << 29, "share", "share", 0.25, "progress", "eval", 0.4123,
+                          "step", 520, "total", 1000, "fraction", 0.52, "eta_sec", 720.0);
+        static const char *const wanted[] = {
+                "7",    "train", "-",   "-",      "killed", "1.0s",        "1.5s",
+                "512M", "-",     "-",   "KILL",   NULL,     NULL,          "-",
+                "-",    "25%",   "52%", "12 min", "0.4123", "520 of 1000",
+        };
+        char buf[64];
+        struct sg_row row;
+
+        (void)state;
+        sg_row_from_document(job, &row);
+        assert_int_equal(row.started_usec - row.submitted_usec, 1500000);
+        for (int i = 0; i < _SG_COLUMN_MAX; i++)
+                if (wanted[i])
+                        assert_string_equal(sg_row_cell(&row, (enum sg_row_column)i,
+                                                        row.started_usec + 1000000, buf,
+                                                        sizeof(buf)),
+                                            wanted[i]);
+        json_decref(job);
+        job = json_object(); /* of another version, say */
+        sg_row_from_document(job, &row);
+        for (int i = 0; i < _SG_COLUMN_MAX; i++)
+                assert_string_equal(sg_row_cell(&row, (enum sg_row_column)i, 5, buf, sizeof(buf)),
+                                    "-");
+        json_decref(job);
+}
+
+static void only_some_columns_need_documents(void **state)
+{
+        struct sg_error e = {0};
+        struct sg_table t;
+
+        (void)state;
+        assert_int_equal(sg_table_init(&t, sg_row_columns, _SG_COLUMN_MAX, "id,command", 0, &e), 0);
+        assert_false(sg_row_needs_document(&t));
+        assert_int_equal(sg_table_init(&t, sg_row_columns, _SG_COLUMN_MAX, "id,eta", 0, &e), 0);
+        assert_true(sg_row_needs_document(&t));
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -232,6 +283,8 @@ int main(void)
                 cmocka_unit_test(nothing_reaches_the_terminal_unescaped),
                 cmocka_unit_test(durations_are_short),
                 cmocka_unit_test(cells_of_a_row),
+                cmocka_unit_test(rows_of_documents),
+                cmocka_unit_test(only_some_columns_need_documents),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

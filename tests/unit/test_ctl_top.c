@@ -5,12 +5,11 @@
 #include "test.h"
 
 #include "base/format.h"
-#include "ctl/chart.h"
-#include "ctl/client.h"
 
 #include "ctl/axis.c"
 #include "ctl/chart.c"
 #include "ctl/curves.c"
+#include "ctl/fields.c"
 #include "ctl/output.c"
 #include "ctl/progress.c"
 #include "ctl/table.c"
@@ -21,12 +20,6 @@
 
 #define START 1800000000000000ULL
 #define SEC 1000000ULL
-
-/* document.c wants the bus; this is all that is needed of it. */
-const char *sg_document_string(const json_t *o, const char *key)
-{
-        return json_string_value(json_object_get(o, key));
-}
 
 static json_t *status_document(unsigned round)
 {
