@@ -2,15 +2,13 @@
 /* The writer's life: set-up, what it reads and in which order, queries, its end. */
 
 #include "edge/store-writer.h"
+#include "base/child.h"
 #include "base/file.h"
 #include <errno.h>
 #include <limits.h>
 #include <malloc.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define INBOX_MAX (256U * 1024) /* bytes: no more is read ahead of the disk */
@@ -250,34 +248,9 @@ static int writer_open(struct sg_writer *w, const char *state_dir, char why[512]
         return r;
 }
 
-/* The daemon's handlers mean nothing here, and what ends the daemon must not end us before we have
- * committed what it sent: it is the closing of its socket that does. */
-static void reset_signals(void)
-{
-        static const int ignored[] = {SIGHUP, SIGINT, SIGTERM, SIGPIPE, SIGXFSZ, SIGTSTP};
-        sigset_t none;
-
-        for (int i = 1; i < NSIG; i++)
-                (void)signal(i, SIG_DFL);
-        for (size_t i = 0; i < SG_ELEMENTSOF(ignored); i++)
-                (void)signal(ignored[i], SIG_IGN);
-        (void)sigemptyset(&none);
-        (void)sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
 static void set_up_process(int fd, int lock_fd)
 {
-        unsigned low = (unsigned)(fd < lock_fd ? fd : lock_fd);
-        unsigned high = (unsigned)(fd < lock_fd ? lock_fd : fd);
-
-        reset_signals();
-        (void)umask(077);
-        (void)prctl(PR_SET_NAME, "schedgov-store");
-        if (low > 3)
-                (void)close_range(3, low - 1, 0);
-        if (high > low + 1)
-                (void)close_range(low + 1, high - 1, 0);
-        (void)close_range(high + 1, UINT_MAX, 0);
+        sg_child_set_up("schedgov-store", (const int[]){fd, lock_fd});
         /* One large spec must not raise what is kept for good. */
         (void)mallopt(M_MMAP_THRESHOLD, 128 * 1024);
         (void)mallopt(M_TRIM_THRESHOLD, 256 * 1024);
