@@ -7,7 +7,7 @@
  *
  * It looks at what it follows on every interval (and once when it begins); with an interval of 0,
  * or nothing to follow, neither side wakes up. If it dies, or stays busy with one job for 10 s, it
- * is killed and started again, at most once a second and slower if that goes on, and begins anew
+ * is killed and started again, later each time (up to a minute) if that goes on, and begins anew
  * with everything that is followed. A job that it was busy with when that happened for the third
  * time isn't followed any more, which is a trouble of that job.
  */
@@ -61,7 +61,7 @@ SG_DEFINE_CLEANUP(struct sg_job_reader *, sg_job_reader_free)
 /* -EEXIST if the key is followed already; -EINVAL for a pattern that sg_pattern_check() refuses. */
 int sg_job_reader_follow(struct sg_job_reader *r, const struct sg_follow *f);
 /* Takes one last look, which reports what has been written until now, and forgets the job. -ENOENT:
- * it isn't followed, and `finished` isn't called. */
+ * it isn't followed, or there is nobody to look just now; then `finished` isn't called. */
 int sg_job_reader_finish(struct sg_job_reader *r, const struct sg_job_key *key);
 /* At once, and silently. */
 void sg_job_reader_forget(struct sg_job_reader *r, const struct sg_job_key *key);

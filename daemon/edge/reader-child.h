@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/*
+ * The reader's own side. It shares one page with the daemon, in which it says that it lives and for
+ * whom it works, without a system call and up to the moment in which it dies.
+ */
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define SG_READER_NOBODY 0 /* waiting, or at work for all */
+
+struct sg_reader_page {
+        _Atomic uint64_t beat; /* goes on with every step */
+        _Atomic uint64_t busy; /* the job of this step, or SG_READER_NOBODY */
+};
+
+/* Until the other end of fd is closed. What to exit with. */
+int sg_reader_main(int fd, struct sg_reader_page *page, const char *journal_dir);
