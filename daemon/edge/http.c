@@ -25,6 +25,7 @@ struct sg_http {
         struct MHD_Daemon *daemon;
         sd_event_source *io, *timer;
         struct sg_list connections; /* the oldest first */
+        bool closed;                /* one of them was, since this was reset */
         struct sg_http_pages pages;
 };
 
@@ -88,6 +89,7 @@ static void on_connection(void *userdata, struct MHD_Connection *mhd, void **con
         if (what == MHD_CONNECTION_NOTIFY_STARTED) {
                 *context = connection_new(userdata, mhd);
         } else if (c) {
+                ((struct sg_http *)userdata)->closed = true;
                 sg_list_remove(&c->link);
                 free(c);
                 *context = NULL;
@@ -179,7 +181,12 @@ static int run(struct sg_http *h)
         uint64_t now = sg_now_monotonic_usec(), next;
 
         cut_late(h, now);
-        (void)h->mhd->run(h->daemon);
+        /* At its limit it stops to listen, and begins again only when it is run with room for one
+         * (0.9.75; nothing else wakes it up for that). */
+        do {
+                h->closed = false;
+                (void)h->mhd->run(h->daemon);
+        } while (h->closed);
         next = next_usec(h, now);
         if (next == UINT64_MAX)
                 return sd_event_source_set_enabled(h->timer, SD_EVENT_OFF);
