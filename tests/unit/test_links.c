@@ -248,8 +248,8 @@ static void test_lost_events(void **state)
                 assert_int_equal(all[i].tx_errors, 0);
         for (int i = 0; i < 10; i++) /* churn that nobody listens to */
                 shell("ip link set m1 up; ip link set m1 down");
-        many("link set m$i up");
         many("link set m$i name n$i");
+        many("link set n$i up");
         many("link del n$i");
         RUN_UNTIL(count(f) == 1);
         assert_int_equal(f->n_gone, MANY);
