@@ -304,8 +304,10 @@ static int run(struct top *t, struct sg_error *e)
         t->screen = sg_screen_close(t->screen);
         sg_rounds_stop(&t->rounds);
         sg_top_deinit(&t->model);
-        if (t->signal > 0)
-                (void)raise(t->signal); /* the screen is gone, and the signal does what it does */
+        if (t->signal > 0) { /* ncurses left a handler; let it do what it does */
+                (void)signal(t->signal, SIG_DFL);
+                (void)raise(t->signal);
+        }
         return r < 0 ? r : 0;
 }
 
