@@ -46,23 +46,56 @@ static bool is_training(struct sg_text set)
                sg_text_find(set, " train");
 }
 
-static void offer(struct sg_preset_memory *m, uint8_t *rank, struct sg_text set,
-                  struct sg_text name, double value, struct sg_report *ret)
-{
-        struct sg_metric metric = sg_metric_of(name.s, sg_text_size(name));
+/* What a field says: whose metric, which, and how much. */
+struct pair {
+        struct sg_text set, name, number;
+        double value;
+};
 
-        if (metric.kind == 0)
-                metric = (struct sg_metric){.goal = m->goal, .kind = SG_METRIC_EVERYDAY};
-        metric.held_out = !is_training(set);
-        sg_preset_offer(m, rank, sg_metric_rank(&metric, m->goal), value, ret);
+struct round {
+        struct sg_preset_memory *m;
+        struct sg_report *ret;
+        uint8_t rank;
+};
+
+/* A metric of the user's own is as good as a known one, but it must be seen to be measured:
+ * "[17]\tserver-a:8080" is no round. */
+static bool take_pair(struct round *r, const struct pair *f)
+{
+        struct sg_metric metric = sg_metric_of(f->name.s, sg_text_size(f->name));
+
+        if (metric.kind == 0) {
+                uint64_t whole;
+
+                if (sg_text_count(f->number.s, f->number.end, &whole) == f->number.end)
+                        return false;
+                metric = (struct sg_metric){.goal = r->m->goal, .kind = SG_METRIC_EVERYDAY};
+        }
+        metric.held_out = !is_training(f->set);
+        sg_preset_offer(r->m, &r->rank, sg_metric_rank(&metric, r->m->goal), f->value, r->ret);
+        return true;
+}
+
+/* The value, and of cross validation its deviation behind `plus`; NULL: not up to the end. */
+static bool scan_value(struct sg_text t, const char *plus, struct pair *ret)
+{
+        size_t n = strlen(plus);
+        double deviation;
+
+        ret->number.s = sg_text_skip_blanks(t.s, t.end);
+        ret->number.end = sg_text_value(ret->number.s, t.end, &ret->value);
+        if (!ret->number.end)
+                return false;
+        t.s = ret->number.end;
+        if (sg_text_size(t) > n && memcmp(t.s, plus, n) == 0)
+                t.s = sg_text_value(t.s + n, t.end, &deviation);
+        return t.s && sg_text_skip_blanks(t.s, t.end) == t.end;
 }
 
 /* "train-rmse:0.1+0.01": the set's name can have a '-' too, and "ndcg@10-" ends with one. */
-static bool xgboost_field(struct sg_preset_memory *m, struct sg_text f, uint8_t *rank,
-                          struct sg_report *ret)
+static bool xgboost_field(struct sg_text f, struct pair *ret)
 {
-        const char *colon = memchr(f.s, ':', sg_text_size(f)), *dash, *p;
-        double value, deviation;
+        const char *colon = memchr(f.s, ':', sg_text_size(f)), *dash;
 
         if (!colon || colon - f.s < 3)
                 return false;
@@ -70,40 +103,37 @@ static bool xgboost_field(struct sg_preset_memory *m, struct sg_text f, uint8_t 
                 dash--;
         if (dash == f.s || !sg_text_is_alpha(dash[1]))
                 return false;
-        p = sg_text_value(colon + 1, f.end, &value);
-        if (p && p < f.end && *p == '+')
-                p = sg_text_value(p + 1, f.end, &deviation);
-        if (p != f.end)
-                return false;
-        offer(m, rank, (struct sg_text){f.s, dash}, (struct sg_text){dash + 1, colon}, value, ret);
-        return true;
+        ret->set = (struct sg_text){f.s, dash};
+        ret->name = (struct sg_text){dash + 1, colon};
+        return scan_value((struct sg_text){colon + 1, f.end}, "+", ret);
+}
+
+/* The metric is the last word. */
+static void split_name(struct sg_text t, struct pair *ret)
+{
+        const char *name = t.end;
+
+        while (name > t.s && name[-1] != ' ')
+                name--;
+        ret->set = (struct sg_text){t.s, name};
+        ret->name = (struct sg_text){name, t.end};
 }
 
 /* "valid_0's l2: 0.1 + 0.01", of cv "cv_agg's valid l2: …". */
-static bool lightgbm_field(struct sg_preset_memory *m, struct sg_text f, uint8_t *rank,
-                           struct sg_report *ret)
+static bool lightgbm_field(struct sg_text f, struct pair *ret)
 {
-        const char *quote = sg_text_find(f, "'s "), *colon, *name, *p;
-        double value, deviation;
+        const char *quote = sg_text_find(f, "'s "), *colon;
 
         if (!quote || quote == f.s)
                 return false;
         colon = memchr(quote, ':', (size_t)(f.end - quote));
         if (!colon)
                 return false;
-        for (name = colon; name[-1] != ' ';)
-                name--;
-        p = sg_text_value(sg_text_skip_blanks(colon + 1, f.end), f.end, &value);
-        if (p && f.end - p > 3 && memcmp(p, " + ", 3) == 0)
-                p = sg_text_value(p + 3, f.end, &deviation);
-        if (!p || sg_text_skip_blanks(p, f.end) != f.end)
-                return false;
-        offer(m, rank, (struct sg_text){f.s, name}, (struct sg_text){name, colon}, value, ret);
-        return true;
+        split_name((struct sg_text){f.s, colon}, ret);
+        return scan_value((struct sg_text){colon + 1, f.end}, " + ", ret);
 }
 
-typedef bool field_fn(struct sg_preset_memory *m, struct sg_text f, uint8_t *rank,
-                      struct sg_report *ret);
+typedef bool field_fn(struct sg_text f, struct pair *ret);
 
 /* The next field: up to a tab, or to two blanks. */
 static struct sg_text next_field(const char *s, const char *end)
@@ -120,24 +150,25 @@ static enum sg_match boost(struct sg_preset_memory *m, struct sg_text line, fiel
                            struct sg_report *ret)
 {
         struct sg_report found = {0};
-        uint8_t rank = 0;
-        uint64_t round;
+        struct round r = {.m = m, .ret = &found};
+        uint64_t number;
         const char *s;
         int n = 0;
 
-        if (!scan_round(line, &round, &s))
+        if (!scan_round(line, &number, &s))
                 return SG_MATCH_NONE;
         for (; s < line.end; n++) {
                 struct sg_text f = next_field(s, line.end);
+                struct pair pair;
 
-                if (!field(m, f, &rank, &found))
-                        break;
+                if (!field(f, &pair) || !take_pair(&r, &pair))
+                        return SG_MATCH_NONE;
                 s = sg_text_skip_blanks(f.end, line.end);
         }
-        if (n == 0 || s < line.end)
+        if (n == 0)
                 return SG_MATCH_NONE;
-        sg_preset_offered(m, rank, &found);
-        sg_preset_step_done(m, round, &found);
+        sg_preset_offered(m, r.rank, &found);
+        sg_preset_step_done(m, number, &found);
         *ret = found;
         return SG_MATCH_STRONG;
 }
@@ -153,24 +184,24 @@ static enum sg_match lightgbm_iteration(struct sg_preset_memory *m, struct sg_te
                                         struct sg_report *ret)
 {
         static const char head[] = "[LightGBM] [Info] Iteration:";
-        const char *p, *name, *colon;
-        uint8_t rank = 0;
-        uint64_t round;
-        double value;
+        struct round r = {.m = m, .ret = ret};
+        const char *p, *colon;
+        struct pair pair;
+        uint64_t number;
 
         if (sg_text_size(line) < sizeof(head) || memcmp(line.s, head, sizeof(head) - 1) != 0)
                 return SG_MATCH_NONE;
-        p = sg_text_count(line.s + sizeof(head) - 1, line.end, &round);
+        p = sg_text_count(line.s + sizeof(head) - 1, line.end, &number);
         colon = sg_text_find((struct sg_text){p ? p : line.end, line.end}, " : ");
-        if (!colon || *p != ',' || !sg_text_value(colon + 3, line.end, &value))
+        if (!colon || *p != ',' || p == colon)
                 return SG_MATCH_NONE;
-        p = sg_text_skip_blanks(p + 1, colon);
-        for (name = colon; name > p && name[-1] != ' ';)
-                name--;
-        offer(m, &rank, (struct sg_text){p, name}, (struct sg_text){name, colon}, value, ret);
-        sg_preset_offered(m, rank, ret);
+        split_name((struct sg_text){sg_text_skip_blanks(p + 1, colon), colon}, &pair);
+        if (!scan_value((struct sg_text){colon + 3, line.end}, " + ", &pair) ||
+            !take_pair(&r, &pair))
+                return SG_MATCH_NONE;
+        sg_preset_offered(m, r.rank, ret);
         ret->has |= SG_REPORT_STEP;
-        ret->step = round;
+        ret->step = number;
         return SG_MATCH_STRONG;
 }
 

@@ -16,7 +16,8 @@
 #define RIVAL_HITS 3 /* strong lines of another's without one of our own in between */
 /* Bars within a log of lines that tell all by themselves are of something else: validation, say. */
 #define BAR_HITS 255
-#define WEAK_HITS 3 /* fractions called "loss", without any step */
+#define PENDING_LINES 8 /* "Epoch 1/10" belongs to what comes soon after it */
+#define WEAK_HITS 3     /* fractions called "loss", without any step */
 
 enum {
         PRESET_JSON,
@@ -36,19 +37,21 @@ static const struct preset {
         const char *name;
         sg_preset_fn *fn; /* NULL: the caller's */
         uint32_t covered; /* bits of those that see more in the same lines */
+        bool announces;   /* epochs come on lines of their own, before the steps */
 } presets[N_PRESETS] = {
-        [PRESET_JSON] = {"json", NULL, 0},
-        [PRESET_PATTERN] = {"pattern", NULL, 0},
-        [PRESET_HUGGINGFACE] = {"huggingface", sg_preset_huggingface, 0},
-        [PRESET_LIGHTNING] = {"lightning", sg_preset_lightning, 0},
-        [PRESET_KERAS] = {"keras", sg_preset_keras, 0},
-        [PRESET_XGBOOST] = {"xgboost", sg_preset_xgboost, 0},
-        [PRESET_LIGHTGBM] = {"lightgbm", sg_preset_lightgbm, 0},
-        [PRESET_TQDM] = {"tqdm", sg_preset_tqdm, 1U << PRESET_HUGGINGFACE | 1U << PRESET_LIGHTNING},
+        [PRESET_JSON] = {"json", NULL, 0, false},
+        [PRESET_PATTERN] = {"pattern", NULL, 0, false},
+        [PRESET_HUGGINGFACE] = {"huggingface", sg_preset_huggingface, 0, false},
+        [PRESET_LIGHTNING] = {"lightning", sg_preset_lightning, 0, false},
+        [PRESET_KERAS] = {"keras", sg_preset_keras, 0, true},
+        [PRESET_XGBOOST] = {"xgboost", sg_preset_xgboost, 0, false},
+        [PRESET_LIGHTGBM] = {"lightgbm", sg_preset_lightgbm, 0, false},
+        [PRESET_TQDM] = {"tqdm", sg_preset_tqdm, 1U << PRESET_HUGGINGFACE | 1U << PRESET_LIGHTNING,
+                         true},
         [PRESET_PLAIN] = {"plain", sg_preset_plain,
                           1U << PRESET_JSON | 1U << PRESET_HUGGINGFACE | 1U << PRESET_LIGHTNING |
-                                  1U << PRESET_KERAS | 1U << PRESET_XGBOOST |
-                                  1U << PRESET_LIGHTGBM},
+                                  1U << PRESET_KERAS | 1U << PRESET_XGBOOST | 1U << PRESET_LIGHTGBM,
+                          true},
 };
 
 const char *const sg_preset_names[] = {"auto", "keras",   "lightning", "huggingface",
@@ -108,17 +111,22 @@ static void take(struct sg_log_parser *p, const struct sg_report *r)
         p->n_reports += r->has != 0;
 }
 
-/* What an earlier preset made of the output isn't to be mixed with what this one says. */
+/* What an earlier preset made of the output isn't to be mixed with what this one says. An epoch
+ * that was announced just before holds for those that print it on a line of its own. */
 static void settle(struct sg_log_parser *p, int which, const struct sg_preset_memory *m)
 {
         p->report = (struct sg_report){0};
         p->settled = (int8_t)which;
         p->matched = presets[which].name;
         p->memory = *m;
-        if (p->pending.has & SG_REPORT_EPOCHS && p->memory.epochs == 0)
-                p->memory.epochs = p->pending.epochs;
         p->rival = NONE;
         p->rival_hits = p->weak_hits = 0;
+        if (p->pending_age > PENDING_LINES || !presets[which].announces)
+                p->pending = (struct sg_report){0};
+        if (p->pending.has & SG_REPORT_EPOCHS && p->memory.epochs == 0)
+                p->memory.epochs = p->pending.epochs;
+        if (p->pending.has & SG_REPORT_EPOCH && p->memory.epoch == 0)
+                p->memory.epoch = p->pending.epoch;
         take(p, &p->pending);
         p->pending = (struct sg_report){0};
 }
@@ -132,6 +140,9 @@ static bool is_fraction(double v)
  * losses without any step are a log of training too. */
 static bool weigh_weak(struct sg_log_parser *p, const struct sg_report *r)
 {
+        if (p->pending_age > PENDING_LINES)
+                p->pending = (struct sg_report){0};
+        p->pending_age = 0;
         sg_report_merge(&p->pending, r);
         if (r->has & SG_REPORT_EVAL && is_fraction(r->eval))
                 p->weak_hits++;
@@ -189,6 +200,8 @@ static void on_line(const char *s, size_t n, void *userdata)
                 take(p, &r);
                 p->rival_hits = 0;
         } else if (p->fixed < 0) {
+                if (p->pending_age <= PENDING_LINES)
+                        p->pending_age++;
                 (void)try_others(p, (1U << N_PRESETS) - 1, false, line);
         }
 }

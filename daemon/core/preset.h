@@ -67,7 +67,7 @@ struct sg_log_parser {
         sg_line_fn *custom;
         void *custom_state;
         int8_t fixed, settled, rival; /* places in the table, −1 = none */
-        uint8_t rival_hits, weak_hits;
+        uint8_t rival_hits, weak_hits, pending_age;
 };
 
 /* custom may be NULL but for "json" and "pattern". -EINVAL: no such preset. */
