@@ -10,6 +10,9 @@
 static const char *const column_names[_SG_CURVE_MAX] = {"time", "eval",  "step",
                                                         "cpu",  "share", "memory_bytes"};
 
+/* What was measured isn't better than that; what was reported is passed on. */
+static const int digits[_SG_CURVE_MAX] = {15, 15, 15, 6, 6, 15};
+
 static int read_column(const json_t *list, size_t n, double scale, double **ret)
 {
         double *v;
@@ -76,7 +79,7 @@ void sg_curves_print_csv(const struct sg_curves *c, FILE *f)
                         if (isnan(c->v[k][i]))
                                 (void)fputc(',', f);
                         else
-                                (void)fprintf(f, ",%.15g", c->v[k][i]);
+                                (void)fprintf(f, ",%.*g", digits[k], c->v[k][i]);
                 (void)fputc('\n', f);
         }
 }

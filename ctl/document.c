@@ -327,6 +327,8 @@ static void usage_lines(const json_t *job)
                 {"working_set_bytes", "working set", UNIT_BYTES},
                 {"memory_peak_bytes", "peak", UNIT_BYTES},
                 {"pids", "processes", UNIT_NUMBER},
+        };
+        static const struct figure traffic[] = {
                 {"io_read_bytes", "read", UNIT_BYTES},
                 {"io_write_bytes", "written", UNIT_BYTES},
                 {"net_rx_bytes", "received", UNIT_BYTES},
@@ -340,6 +342,7 @@ static void usage_lines(const json_t *job)
         const json_t *o = json_object_get(job, "usage");
 
         figures_line("Usage", o, usage, SG_ELEMENTSOF(usage), NULL);
+        figures_line("Traffic", o, traffic, SG_ELEMENTSOF(traffic), NULL);
         pressure_line(o);
         figures_line("Waited", json_object_get(job, "delays"), delays, SG_ELEMENTSOF(delays), NULL);
 }
