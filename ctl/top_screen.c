@@ -11,9 +11,9 @@
 #include <errno.h>
 #include <ncurses.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
+#include <term.h>
 #include <unistd.h>
 
 struct sg_screen {
@@ -58,12 +58,22 @@ static void use_colours(struct sg_screen *s)
                 (void)init_pair((short)(i + 1), colours[i], -1);
 }
 
+/* newterm(3) also fails where it can't, but leaks then. */
+static bool can_move_cursor(void)
+{
+        const char *cup;
+        int status;
+
+        if (setupterm(NULL, STDOUT_FILENO, &status) != OK)
+                return false;
+        cup = tigetstr("cup");
+        (void)del_curterm(cur_term);
+        return cup && cup != (const char *)-1;
+}
+
 static int open_terminal(struct sg_screen *s)
 {
-        const char *term = getenv("TERM");
-
-        if (isatty(STDIN_FILENO) != 1 || isatty(STDOUT_FILENO) != 1 || !term || !*term ||
-            strcmp(term, "dumb") == 0)
+        if (isatty(STDIN_FILENO) != 1 || isatty(STDOUT_FILENO) != 1 || !can_move_cursor())
                 return -ENOTTY;
         s->screen = newterm(NULL, stdout, stdin);
         if (!s->screen)
