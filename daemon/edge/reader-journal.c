@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "edge/reader-journal.h"
 #include "base/cleanup.h"
-#include "base/time-util.h"
 #include <errno.h>
 #include <string.h>
 #include <systemd/sd-journal.h>
@@ -15,7 +14,6 @@ struct sg_journal {
         sd_journal *handle;
         struct sg_list units;
         char *cursor; /* of the last entry that was seen */
-        uint64_t opened_usec;
         bool changed; /* the units have, since the matches were set */
 };
 
@@ -65,6 +63,30 @@ void sg_journal_remove(struct sg_journal *j, struct sg_journal_unit *u)
                 journal_close(j);
 }
 
+static int remember(struct sg_journal *j)
+{
+        char *cursor;
+        int r = sd_journal_get_cursor(j->handle, &cursor);
+
+        if (r == -EADDRNOTAVAIL) /* there was no entry yet */
+                return 0;
+        if (r < 0)
+                return r;
+        free(j->cursor);
+        j->cursor = cursor;
+        return 0;
+}
+
+/* Where it ends is where all that is new begins, whatever the clocks say. */
+static int find_end(struct sg_journal *j)
+{
+        int r = sd_journal_seek_tail(j->handle);
+
+        if (r >= 0)
+                r = sd_journal_previous(j->handle);
+        return r > 0 ? remember(j) : r;
+}
+
 static int journal_open(struct sg_journal *j)
 {
         int r;
@@ -80,12 +102,11 @@ static int journal_open(struct sg_journal *j)
         (void)sd_journal_set_data_threshold(j->handle, MESSAGE_MAX);
         /* With this the handle learns of files that come and go. */
         r = sd_journal_get_fd(j->handle);
-        if (r < 0) {
+        if (r >= 0)
+                r = find_end(j);
+        if (r < 0)
                 journal_close(j);
-                return r;
-        }
-        j->opened_usec = sg_now_realtime_usec();
-        return 0;
+        return r;
 }
 
 /* --- which entries ------------------------------------------------------------------------------
@@ -206,27 +227,14 @@ static int catch_up(struct sg_journal *j, struct sg_journal_unit *u)
 /* --- the common position ------------------------------------------------------------------------
  */
 
-static int remember(struct sg_journal *j)
-{
-        char *cursor;
-        int r = sd_journal_get_cursor(j->handle, &cursor);
-
-        if (r == -EADDRNOTAVAIL) /* there was no entry yet */
-                return 0;
-        if (r < 0)
-                return r;
-        free(j->cursor);
-        j->cursor = cursor;
-        return 0;
-}
-
 /* Behind the last entry that was seen; 1 = the current entry is one that wasn't. */
 static int go_back(struct sg_journal *j)
 {
         int r;
 
+        /* It was empty. */
         if (!j->cursor) {
-                r = sd_journal_seek_realtime_usec(j->handle, j->opened_usec);
+                r = sd_journal_seek_head(j->handle);
                 return r < 0 ? r : sd_journal_next(j->handle);
         }
         r = sd_journal_seek_cursor(j->handle, j->cursor);
