@@ -355,7 +355,9 @@ void sg_openmetrics_double(struct sg_openmetrics *w, const struct sg_label *labe
         else if (isinf(value))
                 n = snprintf(buf, sizeof(buf), value > 0 ? "+Inf" : "-Inf");
         else
-                n = snprintf(buf, sizeof(buf), "%.15g", value);
+                /* (15 digits show 0.1 as that; rounded up to them, the largest would be infinite)
+                 */
+                n = snprintf(buf, sizeof(buf), "%.*g", fabs(value) > 1e308 ? 17 : 15, value);
         put_sample(w, labels, buf, (size_t)n);
 }
 

@@ -5,6 +5,7 @@
 #include "core/metric-table.h"
 #include "test.h"
 #include "test_source.h"
+#include <float.h>
 #include <math.h>
 
 static const struct sg_metric table[] = {
@@ -121,9 +122,16 @@ static void test_numbers(void **state)
         static const struct {
                 double value;
                 const char *text;
-        } doubles[] = {{0, "0"},           {-0.0, "-0"},          {1, "1"},
-                       {0.1, "0.1"},       {-2.5e-9, "-2.5e-09"}, {1e300, "1e+300"},
-                       {INFINITY, "+Inf"}, {-INFINITY, "-Inf"},   {NAN, "NaN"},
+        } doubles[] = {{0, "0"},
+                       {-0.0, "-0"},
+                       {1, "1"},
+                       {0.1, "0.1"},
+                       {-2.5e-9, "-2.5e-09"},
+                       {1e300, "1e+300"},
+                       {DBL_MAX, "1.7976931348623157e+308"},
+                       {INFINITY, "+Inf"},
+                       {-INFINITY, "-Inf"},
+                       {NAN, "NaN"},
                        {-NAN, "NaN"}};
         static const struct {
                 uint64_t value;
