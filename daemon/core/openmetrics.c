@@ -42,29 +42,24 @@ static bool resize(struct sg_openmetrics *w, size_t allocated)
         return true;
 }
 
-/* Where to write that many bytes; NULL: it has failed. */
-static char *reserve(struct sg_openmetrics *w, size_t size)
+static bool grow(struct sg_openmetrics *w, size_t size)
 {
         size_t wanted = w->allocated ?: FIRST_BYTES;
 
-        if (w->error < 0)
-                return NULL;
         while (wanted - w->size < size)
                 wanted *= 2;
         if (wanted > w->allocated && !resize(w, wanted)) {
                 fail(w, -ENOMEM);
-                return NULL;
+                return false;
         }
-        return w->data + w->size;
+        return true;
 }
 
-static void put(struct sg_openmetrics *w, const char *s, size_t size)
+static inline void put(struct sg_openmetrics *w, const char *s, size_t size)
 {
-        char *to = reserve(w, size);
-
-        if (!to)
+        if (w->error < 0 || (w->allocated - w->size < size && !grow(w, size)))
                 return;
-        memcpy(to, s, size);
+        memcpy(w->data + w->size, s, size);
         w->size += size;
 }
 
