@@ -78,9 +78,10 @@ static void put_braille(uint8_t dots, FILE *f)
 {
         uint32_t code = 0x2800U + (dots & 0x07U) + ((dots & 0x08U) << 3) + ((dots & 0x70U) >> 1) +
                         (dots & 0x80U);
-        char buf[3];
+        char buf[4] = "";
 
-        (void)fwrite(buf, 1, put_utf8(code, buf), f);
+        (void)put_utf8(code, buf);
+        (void)fputs(buf, f);
 }
 
 static void print_cells(const struct canvas *c, unsigned row, FILE *f)

@@ -106,14 +106,6 @@ static void string_line(const char *label, const json_t *o, const char *key)
                 line(label, "%s", s);
 }
 
-static uint64_t point_of(const json_t *job, const char *key)
-{
-        const char *s = sg_document_string(json_object_get(job, "times"), key);
-        uint64_t usec;
-
-        return s && sg_parse_timestamp(s, 0, &usec) == 0 ? usec : 0;
-}
-
 static void state_line(const json_t *job)
 {
         const char *state = sg_document_string(job, "state");
@@ -134,8 +126,9 @@ static void state_line(const json_t *job)
 
 static void time_lines(const json_t *job)
 {
-        uint64_t submitted = point_of(job, "submitted"), started = point_of(job, "started");
-        uint64_t ended = point_of(job, "ended"), now = sg_now_realtime_usec();
+        uint64_t submitted = sg_document_time(job, "submitted"),
+                 started = sg_document_time(job, "started");
+        uint64_t ended = sg_document_time(job, "ended"), now = sg_now_realtime_usec();
         char at[SG_FORMAT_MAX], took[SG_FORMAT_MAX];
 
         if (submitted > 0)

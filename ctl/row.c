@@ -37,21 +37,6 @@ int sg_row_read(sd_bus_message *m, struct sg_row *r)
                                    &r->memory_bytes, &r->command);
 }
 
-static const char *string_of(const json_t *o, const char *key)
-{
-        const char *s = sg_document_string(o, key);
-
-        return s ? s : "";
-}
-
-static uint64_t time_of(const json_t *job, const char *key)
-{
-        const char *s = sg_document_string(json_object_get(job, "times"), key);
-        uint64_t usec;
-
-        return s && sg_parse_timestamp(s, 0, &usec) == 0 ? usec : 0;
-}
-
 static uint64_t figure_of(const json_t *o, const char *key)
 {
         const json_t *v = json_object_get(o, key);
@@ -66,19 +51,19 @@ void sg_row_from_document(const json_t *job, struct sg_row *r)
         code = json_object_get(job, "exit_code");
         signal = json_object_get(job, "signal");
         *r = (struct sg_row){
-                .id = string_of(job, "id"),
-                .name = string_of(job, "name"),
-                .class = string_of(job, "class"),
-                .user = string_of(job, "user"),
-                .state = string_of(job, "state"),
-                .reason = string_of(job, "reason"),
-                .submitted_usec = time_of(job, "submitted"),
-                .started_usec = time_of(job, "started"),
-                .ended_usec = time_of(job, "ended"),
+                .id = sg_document_word(job, "id"),
+                .name = sg_document_word(job, "name"),
+                .class = sg_document_word(job, "class"),
+                .user = sg_document_word(job, "user"),
+                .state = sg_document_word(job, "state"),
+                .reason = sg_document_word(job, "reason"),
+                .submitted_usec = sg_document_time(job, "submitted"),
+                .started_usec = sg_document_time(job, "started"),
+                .ended_usec = sg_document_time(job, "ended"),
                 .exit_code = json_is_integer(code) ? (int32_t)json_integer_value(code) : -1,
                 .cpu_usec = figure_of(usage, "cpu_usec"),
                 .memory_bytes = figure_of(usage, "memory_bytes"),
-                .command = string_of(job, "command"),
+                .command = sg_document_word(job, "command"),
                 .share = sg_document_number(json_object_get(job, "share"), "share"),
         };
         if (r->memory_bytes == SG_UNLIMITED) /* of a finished one, as in a row */

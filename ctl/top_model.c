@@ -45,10 +45,9 @@ static void read_rates(struct sg_top_rates *r, const json_t *of, const struct sg
 
 static double running_sec(const json_t *job, uint64_t now_usec)
 {
-        const char *s = sg_document_string(json_object_get(job, "times"), "started");
-        uint64_t started;
+        uint64_t started = sg_document_time(job, "started");
 
-        if (!s || sg_parse_timestamp(s, now_usec, &started) < 0)
+        if (started == 0)
                 return NAN;
         return now_usec > started ? (double)(now_usec - started) / 1e6 : 0;
 }
@@ -63,13 +62,6 @@ static void add_loss(struct sg_top_job *j, double loss)
         j->trend[j->n_trend++] = loss;
 }
 
-static const char *string_of(const json_t *o, const char *key)
-{
-        const char *s = sg_document_string(o, key);
-
-        return s ? s : "";
-}
-
 static void read_job(struct sg_top_job *j, json_t *document, const struct sg_top_job *before,
                      uint64_t now_usec, double usec)
 {
@@ -78,17 +70,17 @@ static void read_job(struct sg_top_job *j, json_t *document, const struct sg_top
 
         *j = (struct sg_top_job){
                 .document = json_incref(document),
-                .id = string_of(document, "id"),
-                .name = string_of(document, "name"),
-                .user = string_of(document, "user"),
-                .state = string_of(document, "state"),
-                .why = string_of(document, "reason"),
+                .id = sg_document_word(document, "id"),
+                .name = sg_document_word(document, "name"),
+                .user = sg_document_word(document, "user"),
+                .state = sg_document_word(document, "state"),
+                .why = sg_document_word(document, "reason"),
                 .running_sec = running_sec(document, now_usec),
                 .share = sg_document_number(share, "share"),
                 .memory_bytes = sg_document_number(usage, "memory_bytes"),
         };
         if (!*j->why)
-                j->why = string_of(share, "why");
+                j->why = sg_document_word(share, "why");
         read_rates(&j->rates, usage, before ? &before->rates : NULL, usec);
         sg_job_progress_read(document, &j->progress);
         if (before) {
@@ -171,7 +163,7 @@ static void read_link(struct sg_top_link *l, const json_t *o, const struct sg_to
         static const char *const bad[] = {"rx_errors", "tx_errors", "rx_dropped", "tx_dropped"};
         const struct sg_top_link *before = NULL;
 
-        (void)snprintf(l->name, sizeof(l->name), "%s", string_of(o, "name"));
+        (void)snprintf(l->name, sizeof(l->name), "%s", sg_document_word(o, "name"));
         for (size_t i = 0; i < t->n_links && !before; i++)
                 if (strcmp(t->links[i].name, l->name) == 0)
                         before = &t->links[i];
@@ -193,8 +185,9 @@ static int update_links(struct sg_top *t, const json_t *list, double usec)
 
         if (!links)
                 return -ENOMEM;
-        json_array_foreach (list, i, o)
+        json_array_foreach (list, i, o) {
                 read_link(&links[i], o, t, usec);
+        }
         free(t->links);
         t->links = links;
         t->n_links = n;
