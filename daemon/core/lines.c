@@ -156,6 +156,9 @@ static const char *take_text(struct sg_lines *l, const char *s, const char *end,
                 end_line(l, to);
         else if (*stop == '\033')
                 l->escape = ESCAPE_BEGUN;
+        else /* Keras goes back to a line's beginning so, one by one */
+                while (stop + 1 < end && stop[1] == '\b')
+                        stop++;
         return stop + 1;
 }
 

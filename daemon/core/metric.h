@@ -26,6 +26,16 @@ struct sg_metric {
 /* Case doesn't matter, and '/', '-', '.' and '@' are as good as '_'. */
 struct sg_metric sg_metric_of(const char *name, size_t n);
 
+/* The same, faster: a program prints few names, again and again. Zero-initialise. */
+struct sg_metric_cache {
+        struct {
+                uint64_t hash;
+                struct sg_metric metric;
+        } entries[16];
+};
+
+struct sg_metric sg_metric_look_up(struct sg_metric_cache *c, const char *name, size_t n);
+
 /* Larger is better, 0 = not for this goal: the training set's first, then by kind. */
 static inline uint8_t sg_metric_rank(const struct sg_metric *m, enum sg_goal goal)
 {

@@ -333,10 +333,14 @@ static enum sg_match between_bars(struct sg_preset_memory *m, struct sg_text lin
                                   struct sg_report *ret)
 {
         struct sg_preset_memory scratch = {
-                .goal = m->goal, .metric_rank = m->metric_rank, .metric_missed = m->metric_missed};
+                .goal = m->goal,
+                .cache = m->cache,
+                .metric_rank = m->metric_rank,
+                .metric_missed = m->metric_missed,
+        };
         struct sg_report r = {0};
 
-        if (sg_preset_plain(&scratch, line, &r) == SG_MATCH_NONE)
+        if (m->tentative || sg_preset_plain(&scratch, line, &r) == SG_MATCH_NONE)
                 return SG_MATCH_NONE;
         if (r.has & SG_REPORT_EPOCHS && bar_finished(m) && !m->bar_epochs)
                 m->epochs = r.epochs;

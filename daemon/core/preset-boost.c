@@ -62,7 +62,7 @@ struct round {
  * "[17]\tserver-a:8080" is no round. */
 static bool take_pair(struct round *r, const struct pair *f)
 {
-        struct sg_metric metric = sg_metric_of(f->name.s, sg_text_size(f->name));
+        struct sg_metric metric = sg_metric_look_up(r->m->cache, f->name.s, sg_text_size(f->name));
 
         if (metric.kind == 0) {
                 uint64_t whole;

@@ -5,7 +5,6 @@
  * others by their first bytes, as most lines of most logs are no progress.
  */
 
-#include "core/metric.h"
 #include "core/preset.h"
 
 enum sg_match {
@@ -49,7 +48,14 @@ static inline size_t sg_text_size(struct sg_text t)
 }
 
 /* Whether it begins with this word (of small letters), in any case; *ret is what follows. */
-bool sg_text_after_word(struct sg_text t, const char *word, const char **ret);
+static inline bool sg_text_after_word(struct sg_text t, const char *word, const char **ret)
+{
+        for (; *word; t.s++, word++)
+                if (t.s >= t.end || (*t.s | 0x20) != *word)
+                        return false;
+        *ret = t.s;
+        return true;
+}
 /* Where `needle` begins, or NULL. */
 const char *sg_text_find(struct sg_text t, const char *needle);
 
@@ -58,8 +64,28 @@ const char *sg_text_find(struct sg_text t, const char *needle);
 const char *sg_text_count(const char *s, const char *end, uint64_t *ret);
 /* "12/100", "12 / 100", "12 of 100"; a total of 0 is none. NULL: not so. */
 const char *sg_text_ratio(const char *s, const char *end, uint64_t *ret_n, uint64_t *ret_total);
+/* Whether a value could begin so: for words, which mostly don't. */
+static inline bool sg_text_begins_value(const char *s, const char *end)
+{
+        char second = end - s > 1 ? (char)(s[1] | 0x20) : '\0';
+
+        switch (*s | 0x20) {
+        case 'n': /* nan, np.float64( */
+                return second == 'a' || second == 'p';
+        case 'i': /* inf */
+                return second == 'n';
+        case 't': /* tensor( */
+                return second == 'e';
+        default:
+                return sg_text_is_digit(*s) || *s == '-' || *s == '.' || *s == '+';
+        }
+}
+
 /* A metric's value, also inside of "tensor(0.5, …)"; what follows must not belong to it. */
 const char *sg_text_value(const char *s, const char *end, double *ret);
+
+/* What may be part of a metric's name. */
+extern const bool sg_text_in_name[256];
 
 /* --- what a line says ------------------------------------------------------------------------ */
 

@@ -26,11 +26,6 @@ struct scan {
         uint64_t n, total;
 };
 
-static const bool in_word[256] = {
-        ['a' ... 'z'] = true, ['A' ... 'Z'] = true, ['0' ... '9'] = true, ['_'] = true,
-        ['/'] = true,         ['.'] = true,         ['@'] = true,         ['-'] = true,
-};
-
 enum key { KEY_OTHER, KEY_STEP, KEY_EPOCH };
 
 static bool is_word(struct sg_text t, const char *word)
@@ -40,29 +35,25 @@ static bool is_word(struct sg_text t, const char *word)
         return sg_text_after_word(t, word, &p) && p == t.end;
 }
 
+static const struct {
+        const char *word;
+        size_t n;
+        enum key key;
+} keys[] = {
+        {"step", 4, KEY_STEP},         {"epoch", 5, KEY_EPOCH}, {"iter", 4, KEY_STEP},
+        {"iteration", 9, KEY_STEP},    {"batch", 5, KEY_STEP},  {"ep", 2, KEY_EPOCH},
+        {"global_step", 11, KEY_STEP}, {"steps", 5, KEY_STEP},  {"iters", 5, KEY_STEP},
+        {"it", 2, KEY_STEP},           {"update", 6, KEY_STEP}, {"train_step", 10, KEY_STEP},
+        {"num_updates", 11, KEY_STEP},
+};
+
 static enum key key_of(struct sg_text t)
 {
-        static const char *const steps[] = {"step",  "global_step", "iter",       "iteration",
-                                            "batch", "update",      "it",         "steps",
-                                            "iters", "train_step",  "num_updates"};
+        size_t n = sg_text_size(t);
 
-        switch (*t.s | 0x20) {
-        case 'e':
-                return is_word(t, "epoch") || is_word(t, "ep") ? KEY_EPOCH : KEY_OTHER;
-        case 's':
-        case 'g':
-        case 'i':
-        case 'b':
-        case 'u':
-        case 't':
-        case 'n':
-                for (size_t i = 0; i < SG_ELEMENTSOF(steps); i++)
-                        if (is_word(t, steps[i]))
-                                return KEY_STEP;
-                break;
-        default:
-                break;
-        }
+        for (size_t i = 0; i < SG_ELEMENTSOF(keys); i++)
+                if (keys[i].n == n && keys[i].word[0] == (*t.s | 0x20) && is_word(t, keys[i].word))
+                        return keys[i].key;
         return KEY_OTHER;
 }
 
@@ -161,7 +152,7 @@ static bool is_plausible(const struct scan *c, const struct sg_metric *metric, s
 static const char *take_metric(struct scan *c, struct sg_text word, struct sg_text before,
                                struct sg_text value, bool stated)
 {
-        struct sg_metric metric = sg_metric_of(word.s, sg_text_size(word));
+        struct sg_metric metric = sg_metric_look_up(c->m->cache, word.s, sg_text_size(word));
         double v;
 
         metric.held_out = metric.held_out || is_held_out(before);
@@ -182,7 +173,7 @@ static const char *take_word(struct scan *c, struct sg_text word, struct sg_text
 
         if (value >= c->end || value == word.end)
                 return word.end;
-        if (sg_text_is_alpha(*value) && !memchr("nNiIt", *value, 5))
+        if (!sg_text_begins_value(value, c->end) && *value != '[' && *value != '(')
                 return word.end;
         key = key_of(word);
         behind = key == KEY_OTHER
@@ -198,7 +189,7 @@ static void scan_words(struct scan *c, const char *s)
         while (s < c->end) {
                 struct sg_text word = {s, s};
 
-                while (word.end < c->end && in_word[(unsigned char)*word.end])
+                while (word.end < c->end && sg_text_in_name[(unsigned char)*word.end])
                         word.end++;
                 if (word.end == s) {
                         s = *s == '[' ? take_brackets(c, s) : s + 1;

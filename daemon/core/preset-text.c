@@ -12,15 +12,6 @@
 
 #define METRIC_PATIENCE 64 /* lines without the best metric before a lesser one will do */
 
-bool sg_text_after_word(struct sg_text t, const char *word, const char **ret)
-{
-        for (; *word; t.s++, word++)
-                if (t.s >= t.end || (*t.s | 0x20) != *word)
-                        return false;
-        *ret = t.s;
-        return true;
-}
-
 const char *sg_text_find(struct sg_text t, const char *needle)
 {
         size_t n = strlen(needle);
@@ -121,8 +112,7 @@ void sg_preset_offered(struct sg_preset_memory *m, uint8_t rank, struct sg_repor
         }
 }
 
-/* What may be part of a metric's name. */
-static const bool in_name[256] = {
+const bool sg_text_in_name[256] = {
         ['a' ... 'z'] = true, ['A' ... 'Z'] = true, ['0' ... '9'] = true, ['_'] = true,
         ['/'] = true,         ['.'] = true,         ['@'] = true,         ['-'] = true,
 };
@@ -142,12 +132,6 @@ static const char *skip_separator(const char *s, const char *end)
         return s < end && (*s == '\'' || *s == '"') ? s + 1 : s;
 }
 
-static bool begins_value(char c)
-{
-        return sg_text_is_digit(c) || c == '-' || c == '.' || c == '+' || (c | 0x20) == 'n' ||
-               (c | 0x20) == 'i' || c == 't';
-}
-
 void sg_preset_metrics(struct sg_preset_memory *m, struct sg_text t, struct sg_report *ret)
 {
         uint8_t rank = 0;
@@ -158,16 +142,16 @@ void sg_preset_metrics(struct sg_preset_memory *m, struct sg_text t, struct sg_r
                 const char *value, *behind;
                 double v;
 
-                while (name.end < t.end && in_name[(unsigned char)*name.end])
+                while (name.end < t.end && sg_text_in_name[(unsigned char)*name.end])
                         name.end++;
                 s = name.end + (name.end == name.s);
                 if (sg_text_size(name) < 2)
                         continue;
                 value = skip_separator(name.end, t.end);
-                if (!value || value >= t.end || !begins_value(*value))
+                if (!value || value >= t.end || !sg_text_begins_value(value, t.end))
                         continue;
                 s = value;
-                metric = sg_metric_of(name.s, sg_text_size(name));
+                metric = sg_metric_look_up(m->cache, name.s, sg_text_size(name));
                 if (sg_metric_rank(&metric, m->goal) <= rank)
                         continue;
                 behind = sg_text_value(value, t.end, &v);

@@ -119,6 +119,7 @@ static void settle(struct sg_log_parser *p, int which, const struct sg_preset_me
         p->settled = (int8_t)which;
         p->matched = presets[which].name;
         p->memory = *m;
+        p->memory.tentative = false;
         p->rival = NONE;
         p->rival_hits = p->weak_hits = 0;
         if (p->pending_age > PENDING_LINES || !presets[which].announces)
@@ -166,7 +167,8 @@ static bool weigh_rival(struct sg_log_parser *p, int which)
 static bool try_others(struct sg_log_parser *p, uint32_t others, bool at_once, struct sg_text line)
 {
         for (int i = 0; i < N_PRESETS; i++) {
-                struct sg_preset_memory m = {.goal = p->memory.goal};
+                struct sg_preset_memory m = {
+                        .goal = p->memory.goal, .cache = &p->cache, .tentative = true};
                 struct sg_report r;
                 enum sg_match match;
 
@@ -208,11 +210,13 @@ static void on_line(const char *s, size_t n, void *userdata)
 
 void sg_log_parser_feed(struct sg_log_parser *p, const char *data, size_t n)
 {
+        p->memory.cache = &p->cache;
         sg_lines_feed(&p->lines, data, n, on_line, p);
 }
 
 void sg_log_parser_settle(struct sg_log_parser *p)
 {
+        p->memory.cache = &p->cache;
         sg_lines_peek(&p->lines, on_line, p);
 }
 

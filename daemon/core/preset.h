@@ -26,6 +26,7 @@
  */
 
 #include "core/lines.h"
+#include "core/metric.h"
 #include "core/report.h"
 
 /* 1: matched, *ret filled in; 0: not one of its lines. */
@@ -40,10 +41,12 @@ extern const char *const sg_preset_names[];
 /* What the presets remember from line to line. */
 struct sg_preset_memory {
         enum sg_goal goal;
-        uint8_t metric_rank;          /* of the best kind of metric so far */
-        uint8_t metric_missed;        /* lines since, that had lesser ones only */
-        bool epoch_zero, step_zero;   /* counted from 0, as that was seen */
-        bool whole_run;               /* steps go on through an epoch's end */
+        struct sg_metric_cache *cache; /* the parser's; set for each feed, as that may be moved */
+        uint8_t metric_rank;           /* of the best kind of metric so far */
+        uint8_t metric_missed;         /* lines since, that had lesser ones only */
+        bool tentative;                /* another preset's line, as far as is known */
+        bool epoch_zero, step_zero;    /* counted from 0, as that was seen */
+        bool whole_run;                /* steps go on through an epoch's end */
         bool bar_epochs, bar_inner;   /* the bar that is followed counts epochs; others lie in it */
         bool bar_again;               /* it comes back, once per epoch */
         bool bar_seen, bar_metric;    /* any; one that had a metric itself */
@@ -63,6 +66,7 @@ struct sg_log_parser {
         /* its own: */
         struct sg_lines lines;
         struct sg_preset_memory memory;
+        struct sg_metric_cache cache;
         struct sg_report pending; /* said by lines that alone prove nothing */
         sg_line_fn *custom;
         void *custom_state;
