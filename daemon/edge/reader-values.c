@@ -286,7 +286,7 @@ int sg_values_lines(struct sg_values *v, enum sg_goal goal, const char *text, si
         struct taking t = {.goal = goal, .rank = v->rank};
         const char *end = text + n;
 
-        while (text < end) {
+        while (n > 0 && text < end) {
                 const char *newline = memchr(text, '\n', (size_t)(end - text));
 
                 take_line(&t, text, newline ? newline : end);
