@@ -3,7 +3,6 @@
 
 #include "ctl/top_model.h"
 #include "base/cleanup.h"
-#include "base/parse.h"
 #include "ctl/curves.h"
 #include "ctl/fields.h"
 #include <errno.h>
