@@ -4,7 +4,7 @@
  * probably meant.
  */
 
-#include "core/settings.h"
+#include "core/settings-table.h"
 #include <errno.h>
 #include <fnmatch.h>
 #include <string.h>

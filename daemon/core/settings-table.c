@@ -5,7 +5,7 @@
  */
 
 #include "core/adopt.h"
-#include "core/settings.h"
+#include "core/settings-table.h"
 #include <errno.h>
 #include <string.h>
 

@@ -4,7 +4,7 @@
  * Every scalar is at its fallback or at a value that its row accepts; lists are NULL when empty.
  */
 
-#include "core/settings.h"
+#include "core/settings-table.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>

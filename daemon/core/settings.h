@@ -2,8 +2,8 @@
 #pragma once
 /*
  * Settings: what the files say, as one immutable value that is replaced whole on reload. This
- * module is the table of sections and keys, their parsers and defaults; it reads no file
- * (edge/config.c does) and gets one (section, key, value) at a time.
+ * module is the table of sections and keys (settings-table.h), their parsers and defaults; it reads
+ * no file (edge/config.c does) and gets one (section, key, value) at a time.
  *
  *   node    schedgov.conf, schedgov.conf.d/NAME.conf:  [Node] [Queue] [Logs] [History] [Metrics]
  *   classes policy.d/NAME.policy, one class each:      [Match] [Class] [Limits] [Policy] [Adopt]
@@ -101,23 +101,3 @@ const struct sg_class *sg_settings_match(const struct sg_settings *s, const char
                                          char *const *groups, const char *command);
 /* Whether this user may ask for the class by name: its User= and Group= fit, where it has them. */
 bool sg_class_admits(const struct sg_class *c, const char *user, char *const *groups);
-
-/* The table: every key that is understood, in the order of the documentation. */
-struct sg_settings_key {
-        const char *section, *key, *file; /* file: "conf" or "policy"; NULL section = the end */
-        const char *fallback;             /* the default as one would write it, "" = none */
-        const char *wants;                /* completes "Key= wants …" */
-        bool list;                        /* assignments add up */
-        /* Parses into the object at offset; "" only where the fallback is that. -EINVAL, -ENOMEM */
-        int (*parse)(const struct sg_settings_key *k, const char *value, void *field);
-        size_t offset;
-        uint64_t min, max;
-};
-extern const struct sg_settings_key sg_settings_keys[];
-
-const struct sg_settings_key *sg_settings_key_find(const char *file, const char *section,
-                                                   const char *key);
-/* What is wrong with a section or key that isn't in the table, with a hint at the nearest that is;
- * key NULL: the section. Heap, NULL = no memory. */
-char *sg_settings_unknown(const char *file, const char *section, const char *key);
-bool sg_settings_has_section(const char *file, const char *section);

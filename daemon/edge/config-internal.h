@@ -5,6 +5,7 @@
  * is in force, and from where). Fuzzers and tests enter at sg_config_text().
  */
 
+#include "core/settings-table.h"
 #include "edge/config.h"
 
 #define SG_CONFIG_FILE_MAX (1024U * 1024)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The table of settings: every key, its default, its messages; classes and how they are matched. */
 
-#include "core/settings.h"
+#include "core/settings-table.h"
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
