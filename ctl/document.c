@@ -395,7 +395,7 @@ static void load_lines(const json_t *status)
         char busy[32];
 
         if (*sg_fraction_text(sg_document_number(load, "cpu_busy"), busy, sizeof(busy)))
-                line("CPUs", "%s busy, %.0f running, %.0f blocked, load %.2f", busy,
+                line("Load", "%s busy, %.0f running, %.0f blocked, load %.2f", busy,
                      sg_document_number(load, "running"), sg_document_number(load, "blocked"),
                      sg_document_number(load, "load1"));
         figures_line("Memory", load, memory, SG_ELEMENTSOF(memory), NULL);
