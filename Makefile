@@ -214,6 +214,7 @@ NEEDS_fuzz := build fuzz
 NEEDS_demo := build check
 NEEDS_bench-launch := build bench
 NEEDS_bench-vm := build vm
+NEEDS_bench-omp := build check
 DEP_GROUPS := $(if $(filter deps,$(MAKECMDGOALS)),,$(sort $(foreach g,$(MAKECMDGOALS),$(NEEDS_$(g)))))
 ifneq ($(DEP_GROUPS),)
 $(FLAGS_STAMP) $(MAN_PAGES): | deps
@@ -287,11 +288,13 @@ coverage: deps
 	+@$(MAKE) --no-print-directory VARIANT=cov coverage
 endif
 
-.PHONY: demo bench-launch bench-vm
+.PHONY: demo bench-launch bench-vm bench-omp
 demo: deps all $(WORKLOADS)
 	@$(TEST_ENV) tests/demo/demo
 bench-launch: deps all $(WORKLOADS) $(BENCHES)
 	@$(TEST_ENV) tests/bench/bench-launch
+bench-omp: deps all
+	@$(TEST_ENV) tests/integration/omp-quota 9
 bench-vm: deps all
 	@$(TEST_ENV) tests/bench/bench-vm
 
@@ -369,6 +372,7 @@ help:
 #h make kills           1,000 kill -9 at random under load (SG_KILLS=), and what was lost: nothing
 #h make demo            three governed jobs, live, within a minute
 #h make bench-launch    what a job's start costs, next to its peers
+#h make bench-omp       an OpenMP program under a quota, with the preload and with fixed threads
 #h make bench-vm        the same under systemd, in a guest, next to systemd-run
 #h make lint            layers, format, cppcheck, shellcheck, sizes, words, man pages
 #h make fuzz            every fuzzer for FUZZ_SECONDS (120)
