@@ -57,11 +57,13 @@ const struct sg_verb sg_verbs[_SG_VERB_MAX] = {
 #define QUEUED BIT(SUBMIT)
 #define SETTABLE (JOBS | BIT(SET))
 #define TABLES (BIT(LIST) | BIT(HISTORY))
+#define FILTERED (TABLES | BIT(TOP))
 #define AT(member) offsetof(struct sg_invocation, member)
 
 const struct sg_option sg_options[] = {
-        {"name", 0, SG_OPTION_NAME, SETTABLE | TABLES, AT(name), "name", "NAME", "name of the job"},
-        {"class", 0, SG_OPTION_STRING, JOBS | TABLES | BIT(ADOPT), AT(class), "class", "CLASS",
+        {"name", 0, SG_OPTION_NAME, SETTABLE | FILTERED, AT(name), "name", "NAME",
+         "name of the job"},
+        {"class", 0, SG_OPTION_STRING, JOBS | FILTERED | BIT(ADOPT), AT(class), "class", "CLASS",
          "policy class"},
         {"cpus", 0, SG_OPTION_CPUS, SETTABLE, AT(cpus), "cpus", "N[-M]", "CPUs that it can use"},
         {"pin", 0, SG_OPTION_FLAG, JOBS, AT(pin), "pin", NULL, "give it a CPU set of its own"},
@@ -106,8 +108,8 @@ const struct sg_option sg_options[] = {
          "show what would be made, and make nothing"},
         {"all", 'a', SG_OPTION_FLAG, BIT(LIST) | BIT(CANCEL), AT(all), NULL, NULL,
          "list: finished jobs too; cancel: all of one's own"},
-        {"user", 0, SG_OPTION_STRING, TABLES, AT(user), "user", "USER", "only of this user"},
-        {"state", 0, SG_OPTION_STRING, TABLES, AT(state), "state", "STATE", "only in this state"},
+        {"user", 0, SG_OPTION_STRING, FILTERED, AT(user), "user", "USER", "only of this user"},
+        {"state", 0, SG_OPTION_STRING, FILTERED, AT(state), "state", "STATE", "only in this state"},
         {"since", 0, SG_OPTION_TIME, BIT(HISTORY), AT(since), "since", "WHEN",
          "ended since, such as 09:00 or -2h"},
         {"until", 0, SG_OPTION_TIME, BIT(HISTORY), AT(until), "until", "WHEN", "ended until"},
@@ -131,7 +133,7 @@ const struct sg_option sg_options[] = {
         {"csv", 0, SG_OPTION_FLAG, BIT(PLOT), AT(csv), NULL, NULL, "as a table of figures"},
         {"socket", 0, SG_OPTION_STRING, EVERY, AT(socket), NULL, "PATH", "socket of the governor"},
         {"user", 0, SG_OPTION_FLAG, EVERY, AT(own), NULL, NULL,
-         "one's own governor (schedgovd --user); list, history: before the verb"},
+         "one's own governor (schedgovd --user); list, history, top: before the verb"},
         {"json", 0, SG_OPTION_FLAG, EVERY, AT(json), NULL, NULL, "machine-readable output"},
         {"no-legend", 0, SG_OPTION_FLAG, EVERY, AT(no_legend), NULL, NULL, "no headings"},
         {"no-pager", 0, SG_OPTION_FLAG, EVERY, AT(no_pager), NULL, NULL, "no pager"},
