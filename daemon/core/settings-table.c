@@ -4,8 +4,8 @@
  * it, so that a key is added by one line here and one paragraph in a man page.
  */
 
-#include "core/adopt.h"
 #include "core/settings-table.h"
+#include "core/adopt.h"
 #include <errno.h>
 #include <string.h>
 
