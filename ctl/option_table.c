@@ -94,6 +94,13 @@ const struct sg_option sg_options[] = {
         {"retry", 0, SG_OPTION_COUNT, QUEUED, AT(retry), "retry", "N", "try again after a failure"},
         {"array", 0, SG_OPTION_ARRAY, QUEUED, AT(array), "array", "A-B",
          "one job for each number, in SCHEDGOV_ARRAY_INDEX"},
+        {"progress", 0, SG_OPTION_STRING, JOBS, AT(progress), "progress", "SOURCE",
+         "auto, none, a preset such as keras, a pattern with (?<loss>…), file:PATH or "
+         "tensorboard:PATH"},
+        {"eval-goal", 0, SG_OPTION_STRING, JOBS, AT(eval_goal), "eval_goal", "min|max",
+         "whether what it reports falls (min) or rises as it learns"},
+        {"steps", 0, SG_OPTION_NUMBER, JOBS, AT(steps), "steps", "N",
+         "how many steps it will take, if it doesn't say itself"},
         {"env", 0, SG_OPTION_ENV, JOBS, AT(env), NULL, "K=V", "set a variable; repeatable"},
         {"workdir", 0, SG_OPTION_STRING, JOBS, AT(workdir), NULL, "DIR", "working directory"},
         {"output", 0, SG_OPTION_STRING, QUEUED, AT(output), NULL, "FILE",

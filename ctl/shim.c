@@ -5,9 +5,7 @@
 #include "base/cleanup.h"
 #include "proto/names.h"
 #include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -64,39 +62,24 @@ static void add(struct words *w, const char *s)
         w->v[w->n] = NULL;
 }
 
-static void add_format(struct words *w, const char *option, const char *format, ...)
-        __attribute__((format(printf, 3, 4)));
-static void add_format(struct words *w, const char *option, const char *format, ...)
+static void add_pair(struct words *w, const char *option, const char *value)
 {
-        va_list ap;
-        char *s;
-        int n;
-
-        va_start(ap, format);
-        n = vasprintf(&s, format, ap);
-        va_end(ap);
-        if (n < 0) {
-                w->error = -ENOMEM;
-                return;
-        }
         add(w, option);
-        add(w, s);
+        add(w, value);
 }
 
-/* Runtimes that count the machine's CPUs would start as many threads, whatever the job may use. */
-static void add_threads(struct words *w, const struct sg_invocation *inv)
+static void add_fd(struct words *w, const char *option, int fd)
 {
-        static const char *const names[] = {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS",
-                                            "MKL_NUM_THREADS"};
+        char *s;
 
-        for (size_t i = 0; inv->cpus[0] > 0 && i < SG_ELEMENTSOF(names); i++)
-                add_format(w, "--env-default", "%s=%" PRIu64, names[i], inv->cpus[0]);
-        if (inv->cpu_quota > 0 && inv->cpu_quota != UINT64_MAX)
-                add_format(w, "--env-default", "OMP_WAIT_POLICY=passive");
+        if (asprintf(&s, "%d", fd) < 0)
+                w->error = -ENOMEM;
+        else
+                add_pair(w, option, s);
 }
 
-int sg_shim_exec(const char *shim, const struct sg_invocation *inv, const char *id,
-                 const int fds[3], struct sg_error *e)
+int sg_shim_exec(const char *shim, const struct sg_invocation *inv, const struct sg_attached *a,
+                 struct sg_error *e)
 {
         static const char *const names[] = {"--gate", "--lock", "--record"};
         struct words w = {0};
@@ -107,13 +90,13 @@ int sg_shim_exec(const char *shim, const struct sg_invocation *inv, const char *
         add(&w, shim);
         add(&w, "--foreground");
         for (size_t i = 0; i < SG_ELEMENTSOF(names); i++)
-                add_format(&w, names[i], "%d", fds[i]);
-        for (size_t i = 0; i < inv->n_env; i++) {
-                add(&w, "--env");
-                add(&w, inv->env[i]);
-        }
-        add_format(&w, "--env", "SCHEDGOV_JOB_ID=%s", id);
-        add_threads(&w, inv);
+                add_fd(&w, names[i], a->fds[i]);
+        for (size_t i = 0; i < inv->n_env; i++)
+                add_pair(&w, "--env", inv->env[i]);
+        for (char **p = a->env; p && *p; p++)
+                add_pair(&w, "--env", *p);
+        for (char **p = a->env_default; p && *p; p++)
+                add_pair(&w, "--env-default", *p);
         add(&w, "--");
         for (size_t i = 0; i < inv->n_args; i++)
                 add(&w, inv->args[i]);

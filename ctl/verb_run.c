@@ -137,26 +137,30 @@ static int wait_for_start(struct waiting *w, struct sg_error *e)
         return 0;
 }
 
-/* Takes the three descriptors out of the answer, without CLOEXEC: they are the shim's. */
-static int take_fds(sd_bus_message *m, const char *id, int fds[3], struct sg_error *e)
+/* The descriptors are taken without CLOEXEC: they are the shim's. */
+static int take_answer(sd_bus_message *m, const char *id, struct sg_attached *a, struct sg_error *e)
 {
         const sd_bus_error *error = sd_bus_message_get_error(m);
         int r;
 
         if (error)
                 return sg_error_from_reply(e, error, id);
-        r = sd_bus_message_read(m, "hhh", &fds[0], &fds[1], &fds[2]);
+        r = sd_bus_message_read(m, "hhh", &a->fds[0], &a->fds[1], &a->fds[2]);
+        if (r >= 0)
+                r = sd_bus_message_read_strv(m, &a->env);
+        if (r >= 0)
+                r = sd_bus_message_read_strv(m, &a->env_default);
         if (r < 0)
                 return sg_error_garbled(e, r);
         for (int i = 0; i < 3; i++) {
-                fds[i] = fcntl(fds[i], F_DUPFD, STDERR_FILENO + 1);
-                if (fds[i] < 0)
+                a->fds[i] = fcntl(a->fds[i], F_DUPFD, STDERR_FILENO + 1);
+                if (a->fds[i] < 0)
                         return sg_error_errno(e, -errno, "cannot keep a descriptor");
         }
         return 0;
 }
 
-static int attach(struct sg_client *c, const char *id, int fds[3], struct sg_error *e)
+static int attach(struct sg_client *c, const char *id, struct sg_attached *a, struct sg_error *e)
 {
         _cleanup_message_ sd_bus_message *m = NULL;
         struct waiting w = {.client = c};
@@ -171,7 +175,7 @@ static int attach(struct sg_client *c, const char *id, int fds[3], struct sg_err
                 r = sd_bus_call_async(c->bus, &w.attach, m, on_attached, &w, UINT64_MAX);
         r = r < 0 ? sg_error_errno(e, r, "cannot ask schedgovd") : wait_for_start(&w, e);
         if (r >= 0)
-                r = take_fds(w.answer, id, fds, e);
+                r = take_answer(w.answer, id, a, e);
         sd_bus_slot_unref(w.attach);
         sd_bus_slot_unref(w.filter);
         sd_bus_message_unref(w.answer);
@@ -232,8 +236,9 @@ int sg_verb_run(const struct sg_invocation *inv, struct sg_error *e)
 {
         _cleanup_client_ struct sg_client c = {0};
         _cleanup_free_ char *shim = NULL;
-        int fds[3] = {-1, -1, -1}, r;
+        struct sg_attached attached = {.fds = {-1, -1, -1}};
         char id[24];
+        int r;
 
         if (inv->n_args == 0)
                 return sg_verb_usage(inv, e);
@@ -249,7 +254,7 @@ int sg_verb_run(const struct sg_invocation *inv, struct sg_error *e)
                 if (r >= 0)
                         r = register_self(&c, inv, id, e);
                 if (r >= 0)
-                        r = attach(&c, id, fds, e);
+                        r = attach(&c, id, &attached, e);
                 if (r != -ECONNRESET)
                         break;
                 r = sg_client_reopen(&c, PATIENCE_USEC, e);
@@ -257,5 +262,5 @@ int sg_verb_run(const struct sg_invocation *inv, struct sg_error *e)
                         break;
                 sg_warn("schedgovd was restarted; queueing the command again");
         }
-        return r < 0 ? r : sg_shim_exec(shim, inv, id, fds, e);
+        return r < 0 ? r : sg_shim_exec(shim, inv, &attached, e);
 }

@@ -5,6 +5,7 @@
 #include "api.h"
 #include "base/time-util.h"
 #include "edge/log.h"
+#include "monitor.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -49,6 +50,7 @@ static void on_called(struct sg_scope *s, int result, const char *why, void *use
         } else {
                 if (l && q->state < _SG_JOB_STATE_MAX && l->job.state != q->state &&
                     !l->concluded) {
+                        sg_monitor_pause(l, q->state == SG_JOB_SUSPENDED);
                         l->job.state = q->state;
                         sg_live_changed(l);
                 }

@@ -9,6 +9,7 @@
 #include "api.h"
 #include "base/time-util.h"
 #include "edge/log.h"
+#include "monitor.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -80,6 +81,7 @@ static void on_changed(struct sg_watched *g, void *userdata)
         sg_scope_counters(l->scope, &c); /* an OOM kill may be its last moment */
         if (g->frozen == (l->job.state == SG_JOB_SUSPENDED))
                 return;
+        sg_monitor_pause(l, g->frozen);
         l->job.state = g->frozen ? SG_JOB_SUSPENDED : SG_JOB_RUNNING;
         if (l->stored)
                 sg_live_changed(l);
@@ -222,6 +224,7 @@ static void on_stored(int result, const struct sg_job *job, void *userdata)
                 sg_adopted_end(l, false);
                 return;
         }
+        sg_monitor_watch(l);
         if (l->job.adopted >= SG_ADOPTED_LIMITED)
                 sg_adopted_limit(l);
         sg_adopter_arm(l->manager->adopter, SETTLE_USEC);
@@ -433,6 +436,7 @@ static void find_again(struct sg_adopter *a, struct sg_live *l)
         sg_list_append(&a->jobs, &l->adopted_link);
         a->n_jobs++;
         on_changed(g, a);
+        sg_monitor_watch(l);
         if (l->job.intent != SG_INTENT_NONE)
                 sg_live_kill(l, false);
         else if (l->job.adopted == SG_ADOPTED_GOVERNED)

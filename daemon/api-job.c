@@ -4,6 +4,7 @@
 #include "api.h"
 #include "base/time-util.h"
 #include "edge/log.h"
+#include "monitor.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -197,6 +198,7 @@ static int set_frozen(sd_bus_message *call, struct sg_live *l, bool frozen, sd_b
         if (r < 0)
                 return sd_bus_error_setf(error, SG_ERROR_INVALID, "cannot %s job %" PRIu64 ": %s",
                                          frozen ? "suspend" : "resume", l->job.key.n, strerror(-r));
+        sg_monitor_pause(l, frozen);
         l->job.state = frozen ? SG_JOB_SUSPENDED : SG_JOB_RUNNING;
         return store_and_answer(l, call);
 }
@@ -289,6 +291,10 @@ static void apply_changes(struct sg_live *l, struct set_answer *a)
         if (l->job.state == SG_JOB_RUNNING && l->job.intent == SG_INTENT_NONE)
                 sg_live_arm_time_limit(l);
         sg_manager_schedule(l->manager);
+        if (l->measured) {
+                sg_monitor_publish(l);
+                sg_monitor_wake(l->manager->monitor);
+        }
         if (l->scope)
                 a->unenforced = sg_scope_unenforced(l->scope);
         sg_store_update(l->manager->store, &l->job, on_set_durable, a);

@@ -55,6 +55,9 @@ static const struct option_key keys[] = {
         {"output", 's', AT(job.output), 0, 0, 0, 0, false},
         {"error", 's', AT(job.error), 0, 0, 0, 0, false},
         {"on_end", 's', AT(on_end), 0, 0, 0, 0, false},
+        {"progress", 's', AT(job.progress), 0, 0, 0, 0, false},
+        {"eval_goal", 's', CHARS(eval_goal), 0, 0, 0, false},
+        {"steps", 't', AT(job.steps), 0, 1, INT64_MAX, 0, false},
         {"umask", 'u', AT(umask), 0, 0, 0777, 0, false},
         {"token", 's', CHARS(token), 0, 0, 0, false},
         {"no_wait", 'b', AT(no_wait), 0, 0, 1, 0, false},
@@ -208,7 +211,7 @@ static int check_together(struct sg_submission *s, sd_bus_error *error)
                 return wrong(error, "cpus: the upper number must not be below the lower one");
         if (l->pin && l->cpus == 0)
                 return wrong(error, "pin: how many CPUs? give --cpus, too");
-        return 0;
+        return sg_submission_check_progress(s, error);
 }
 
 int sg_submission_read_options(struct sg_submission *s, sd_bus_message *m, sd_bus_error *error)

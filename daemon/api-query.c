@@ -114,6 +114,15 @@ static int describe(struct one *o, const struct sg_job *job, struct sg_live *liv
         return r < 0 ? r : sd_bus_reply_method_return(o->call, "s", doc);
 }
 
+static int describe_series(struct one *o, const struct sg_job *job, struct sg_live *live)
+{
+        _cleanup_free_ char *doc = NULL;
+        int r = sg_series_document(o->manager, &job->key, &doc);
+
+        (void)live;
+        return r < 0 ? r : sd_bus_reply_method_return(o->call, "s", doc);
+}
+
 static int wait_for(struct one *o, const struct sg_job *job, struct sg_live *live)
 {
         if (live && !(live->ended_durable && !live->requeueing))
@@ -125,6 +134,11 @@ static int wait_for(struct one *o, const struct sg_job *job, struct sg_live *liv
 int sg_api_describe_job(sd_bus_message *call, void *userdata, sd_bus_error *error)
 {
         return with_job(call, userdata, describe, error);
+}
+
+int sg_api_describe_series(sd_bus_message *m, void *userdata, sd_bus_error *error)
+{
+        return with_job(m, userdata, describe_series, error);
 }
 
 int sg_api_wait_job(sd_bus_message *call, void *userdata, sd_bus_error *error)

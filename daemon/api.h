@@ -56,6 +56,7 @@ struct sg_submission {
         uint64_t count;
         char *workdir, *on_end;
         char token[SG_TOKEN_MAX];
+        char eval_goal[4]; /* "min", "max" */
         uint64_t umask;
         uint64_t no_wait;
         struct sg_record spec;
@@ -80,6 +81,8 @@ struct sg_submission *sg_submission_free(struct sg_submission *s);
 SG_DEFINE_CLEANUP(struct sg_submission *, sg_submission_free)
 /* Reads the a{sv}; -EINVAL with *error set for anything that isn't understood or out of range. */
 int sg_submission_read_options(struct sg_submission *s, sd_bus_message *m, sd_bus_error *error);
+/* Where its progress is read from; a path becomes absolute. -EINVAL with *error set. */
+int sg_submission_check_progress(struct sg_submission *s, sd_bus_error *error);
 /* argv, script and environment, into the spec. */
 int sg_submission_read_command(struct sg_submission *s, sd_bus_message *m, sd_bus_error *error);
 /* What lists show of it, and the name that a job has without --name; size 0: it is a script. */
@@ -113,6 +116,7 @@ int sg_api_attach(sd_bus_message *m, void *userdata, sd_bus_error *error);
 int sg_api_list_jobs(sd_bus_message *m, void *userdata, sd_bus_error *error);
 int sg_api_describe_jobs(sd_bus_message *m, void *userdata, sd_bus_error *error);
 int sg_api_describe_job(sd_bus_message *m, void *userdata, sd_bus_error *error);
+int sg_api_describe_series(sd_bus_message *m, void *userdata, sd_bus_error *error);
 int sg_api_wait_job(sd_bus_message *m, void *userdata, sd_bus_error *error);
 int sg_api_list_events(sd_bus_message *m, void *userdata, sd_bus_error *error);
 int sg_api_open_log(sd_bus_message *m, void *userdata, sd_bus_error *error);
@@ -129,5 +133,16 @@ int sg_waiter_add(struct sg_live *l, struct sg_client *c, sd_bus_message *call, 
 int sg_job_document(struct sg_manager *m, const struct sg_job *j, struct sg_live *live, bool full,
                     char **ret);
 int sg_status_document(struct sg_manager *m, char **ret);
+/* What a job did over time (schedgov.series/1). */
+int sg_series_document(struct sg_manager *m, const struct sg_job_key *key, char **ret);
+/* Drops o. NULL, which is what jansson makes of too little memory: -ENOMEM. */
+int sg_json_dump(json_t *o, char **ret);
+/* Parts of these: what was measured. */
+json_t *sg_json_number(uint64_t v); /* SG_UNLIMITED is null */
+json_t *sg_json_usage(const struct sg_job *j, const struct sg_live *live);
+json_t *sg_json_progress(const struct sg_job *j, const struct sg_live *live, bool full);
+json_t *sg_json_share(const struct sg_live *live);
+json_t *sg_json_load(const struct sg_manager *m);
+json_t *sg_json_links(const struct sg_manager *m);
 /* The reason as it is shown: a waiting job's is found out now. */
 const char *sg_job_reason_now(const struct sg_job *j, struct sg_live *live, char *buf, size_t size);

@@ -14,6 +14,7 @@
 #include "core/cpus.h"
 #include "edge/log.h"
 #include "manager.h"
+#include "monitor.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -273,6 +274,44 @@ static int watch_runner(struct sg_live *l)
         return r;
 }
 
+struct reply_env {
+        sd_bus_message *m;
+        bool force;
+        int r;
+};
+
+static void put_in_reply(const char *line, bool force, void *userdata)
+{
+        struct reply_env *e = userdata;
+
+        if (e->r >= 0 && force == e->force)
+                e->r = sd_bus_message_append(e->m, "s", line);
+}
+
+static int append_environment(sd_bus_message *m, const struct sg_live *l, bool force)
+{
+        struct reply_env e = {.m = m, .force = force};
+
+        e.r = sd_bus_message_open_container(m, 'a', "s");
+        sg_live_environment(l, &(struct sg_live_env){put_in_reply, &e});
+        return e.r < 0 ? e.r : sd_bus_message_close_container(m);
+}
+
+static int reply_attached(struct sg_live *l, int gate, int lock, int record)
+{
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
+        int r;
+
+        r = sd_bus_message_new_method_return(l->attach, &reply);
+        if (r >= 0)
+                r = sd_bus_message_append(reply, "hhh", gate, lock, record);
+        if (r >= 0)
+                r = append_environment(reply, l, true);
+        if (r >= 0)
+                r = append_environment(reply, l, false);
+        return r < 0 ? r : sd_bus_send(NULL, reply, NULL);
+}
+
 /* Hands gate, lock and record to the caller of Attach, which then execs the shim. */
 static int hand_over(struct sg_live *l)
 {
@@ -296,7 +335,7 @@ static int hand_over(struct sg_live *l)
         if (r >= 0 && l->placed)
                 r = sg_live_send_place(l);
         if (r >= 0)
-                r = sd_bus_reply_method_return(l->attach, "hhh", theirs, lock, record);
+                r = reply_attached(l, theirs, lock, record);
         if (r < 0) {
                 sg_live_close_gate(l);
                 return r;
@@ -389,7 +428,7 @@ void sg_live_begin(struct sg_live *l)
         l->ready_pid = 0;
         sg_job_clear_reason(&l->job);
         strcpy(l->job.boot_id, m->node.boot_id);
-        l->job.changed_usec = sg_now_realtime_usec();
+        l->begun_usec = l->job.changed_usec = sg_now_realtime_usec();
         r = sg_live_make_scope(l, false, &why);
         if (r < 0) {
                 l->job.state = SG_JOB_FAILED;
@@ -414,6 +453,7 @@ void sg_live_begin(struct sg_live *l)
                 return;
         }
         sg_store_start(m->store, &l->job, launch.data, launch.size, on_start_durable, l);
+        sg_monitor_publish(l); /* while that is written */
         sg_api_emit(m, &l->job);
 }
 

@@ -8,6 +8,7 @@
 #include "base/time-util.h"
 #include "edge/log.h"
 #include "manager.h"
+#include "monitor.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -34,6 +35,8 @@ int sg_live_drop_scope(struct sg_live *l)
         for (unsigned cpu = 0; l->job.limits.pin && cpu < SG_CPUS_MAX; cpu++)
                 m->pinned[cpu] -= sg_cpuset_has(&l->pinned, cpu);
         sg_list_remove(&l->active_link);
+        sg_monitor_forget(l);
+        sg_monitor_unpublish(l);
         l->scope = sg_scope_free(l->scope);
         return 0;
 }
@@ -106,6 +109,12 @@ static int on_store_again(sd_event_source *source, uint64_t usec, void *userdata
         return 0;
 }
 
+static void store_end(struct sg_live *l)
+{
+        sg_manager_fault(l->manager, "finish");
+        sg_store_finish(l->manager->store, &l->job, on_end_durable, l);
+}
+
 void sg_live_end(struct sg_live *l)
 {
         struct sg_manager *m = l->manager;
@@ -135,8 +144,8 @@ void sg_live_end(struct sg_live *l)
                 l->attachable = false;
                 l->runner = NULL; /* an Attach that comes now finds nothing */
         }
-        sg_manager_fault(l->manager, "finish");
-        sg_store_finish(m->store, &l->job, on_end_durable, l);
+        if (!sg_monitor_finish(l, store_end))
+                store_end(l);
 }
 
 void sg_live_requeue(struct sg_live *l)

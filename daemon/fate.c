@@ -10,6 +10,7 @@
 #include "edge/log.h"
 #include "ending.h"
 #include "manager.h"
+#include "monitor.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -193,6 +194,7 @@ static void adopt_running(struct sg_live *l, pid_t shim)
                 l->job.state = l->job.state == SG_JOB_SUSPENDED ? SG_JOB_RUNNING : SG_JOB_SUSPENDED;
                 sg_live_changed(l);
         }
+        sg_monitor_watch(l);
         if (l->job.intent != SG_INTENT_NONE)
                 sg_live_kill(l, false);
         else

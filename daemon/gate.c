@@ -8,6 +8,7 @@
 #include "base/time-util.h"
 #include "edge/log.h"
 #include "manager.h"
+#include "monitor.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -178,6 +179,9 @@ static void on_started(struct sg_live *l)
         l->job.state = SG_JOB_RUNNING;
         l->failed_starts = 0;
         l->job.started_usec = sg_now_realtime_usec();
+        sg_monitor_watch(l);
+        if (l->job.limits.time_limit_usec != SG_UNLIMITED) /* its deadline is known now */
+                sg_monitor_publish(l);
         sg_live_changed(l);
         if (l->job.intent != SG_INTENT_NONE)
                 sg_live_kill(l, false);

@@ -7,11 +7,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-static json_t *number_or_null(uint64_t v)
-{
-        return v == SG_UNLIMITED ? json_null() : json_integer((json_int_t)v);
-}
-
 static json_t *string_or_null(const char *s)
 {
         return s ? json_string(s) : json_null();
@@ -39,49 +34,25 @@ static json_t *limits(const struct sg_limits *l)
 {
         json_t *o = json_object();
 
-        json_object_set_new(o, "cpu_weight", number_or_null(l->cpu_weight));
+        json_object_set_new(o, "cpu_weight", sg_json_number(l->cpu_weight));
         json_object_set_new(o, "cpu_quota",
                             l->cpu_quota_pm == SG_UNLIMITED
                                     ? json_null()
                                     : json_real((double)l->cpu_quota_pm / 1e4));
         json_object_set_new(o, "cpus",
                             l->cpus == 0 ? json_null() : json_integer((json_int_t)l->cpus));
-        json_object_set_new(o, "memory_high", number_or_null(l->memory_high));
-        json_object_set_new(o, "memory_max", number_or_null(l->memory_max));
-        json_object_set_new(o, "memory_swap_max", number_or_null(l->memory_swap_max));
-        json_object_set_new(o, "tasks_max", number_or_null(l->tasks_max));
-        json_object_set_new(o, "io_weight", number_or_null(l->io_weight));
-        json_object_set_new(o, "io_read_max", number_or_null(l->io_read_max));
-        json_object_set_new(o, "io_write_max", number_or_null(l->io_write_max));
+        json_object_set_new(o, "memory_high", sg_json_number(l->memory_high));
+        json_object_set_new(o, "memory_max", sg_json_number(l->memory_max));
+        json_object_set_new(o, "memory_swap_max", sg_json_number(l->memory_swap_max));
+        json_object_set_new(o, "tasks_max", sg_json_number(l->tasks_max));
+        json_object_set_new(o, "io_weight", sg_json_number(l->io_weight));
+        json_object_set_new(o, "io_read_max", sg_json_number(l->io_read_max));
+        json_object_set_new(o, "io_write_max", sg_json_number(l->io_write_max));
         json_object_set_new(o, "time_limit_sec",
                             l->time_limit_usec == SG_UNLIMITED
                                     ? json_null()
                                     : json_real((double)l->time_limit_usec / 1e6));
         json_object_set_new(o, "gpus", json_array());
-        return o;
-}
-
-/* A finished job's figures are those that its shim read last; a living one's are read now. */
-static json_t *usage(const struct sg_job *j, const struct sg_live *live)
-{
-        struct sg_counters c = {
-                .cpu_usec = j->cpu_usec,
-                .memory_bytes = SG_UNLIMITED,
-                .memory_peak_bytes = j->memory_peak_bytes,
-                .io_read_bytes = j->io_read_bytes,
-                .io_write_bytes = j->io_write_bytes,
-        };
-        json_t *o = json_object();
-
-        if (live && live->scope)
-                sg_scope_counters(live->scope, &c);
-        json_object_set_new(o, "cpu_usec", number_or_null(c.cpu_usec));
-        json_object_set_new(o, "memory_bytes", number_or_null(c.memory_bytes));
-        json_object_set_new(o, "memory_peak_bytes", number_or_null(c.memory_peak_bytes));
-        json_object_set_new(o, "io_read_bytes", number_or_null(c.io_read_bytes));
-        json_object_set_new(o, "io_write_bytes", number_or_null(c.io_write_bytes));
-        json_object_set_new(o, "net_rx_bytes", json_null());
-        json_object_set_new(o, "net_tx_bytes", json_null());
         return o;
 }
 
@@ -104,8 +75,7 @@ const char *sg_job_reason_now(const struct sg_job *j, struct sg_live *live, char
         return j->reason ?: "";
 }
 
-/* NULL only when memory ran out, which jansson tells by NULL values on the way. */
-static int dump(json_t *o, char **ret)
+int sg_json_dump(json_t *o, char **ret)
 {
         char *s = o ? json_dumps(o, JSON_COMPACT) : NULL;
 
@@ -148,13 +118,13 @@ int sg_job_document(struct sg_manager *m, const struct sg_job *j, struct sg_live
         json_object_set_new(
                 o, "not_enforced",
                 limit_names(live && live->scope ? sg_scope_unenforced(live->scope) : 0));
-        json_object_set_new(o, "usage", usage(j, live));
+        json_object_set_new(o, "usage", sg_json_usage(j, live));
         json_object_set_new(o, "adopted", json_boolean(j->adopted != SG_ADOPTED_NOT));
         json_object_set_new(o, "unit", string_or_null(j->unit));
         json_object_set_new(o, "cgroup", string_or_null(j->group));
-        json_object_set_new(o, "progress", json_null()); /* neither is known of any job yet */
-        json_object_set_new(o, "share", json_null());
-        return dump(o, ret);
+        json_object_set_new(o, "progress", sg_json_progress(j, live, full));
+        json_object_set_new(o, "share", live && live->measured ? sg_json_share(live) : json_null());
+        return sg_json_dump(o, ret);
 }
 
 int sg_status_document(struct sg_manager *m, char **ret)
@@ -179,8 +149,10 @@ int sg_status_document(struct sg_manager *m, char **ret)
         json_object_set_new(o, "cpus", json_integer((json_int_t)m->node.n_cpus));
         json_object_set_new(o, "memory_bytes", json_integer((json_int_t)m->node.memory_total));
         json_object_set_new(o, "jobs", jobs);
+        json_object_set_new(o, "load", sg_json_load(m));
+        json_object_set_new(o, "links", sg_json_links(m));
         json_object_set_new(o, "max_jobs",
-                            number_or_null(sg_queue_max_jobs(m->queue, m->node.n_cpus)));
+                            sg_json_number(sg_queue_max_jobs(m->queue, m->node.n_cpus)));
         json_object_set_new(o, "store", json_string(trouble ?: "ok"));
-        return dump(o, ret);
+        return sg_json_dump(o, ret);
 }

@@ -2,45 +2,61 @@
 /* What the shim is told besides what was submitted: the launch part of its spec. */
 #include "base/format.h"
 #include "manager.h"
+#include "monitor.h"
 #include "proto/spec.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-static void put_env(struct sg_record *r, uint16_t tag, const char *name, const char *value)
+static void put_env(const struct sg_live_env *out, bool force, const char *name, const char *value)
 {
-        char line[256];
+        char line[PATH_MAX + 64];
 
         (void)snprintf(line, sizeof(line), "%s=%s", name, value);
-        sg_record_put_str(r, tag, line);
+        out->put(line, force, out->userdata);
 }
 
-static void put_env_u64(struct sg_record *r, uint16_t tag, const char *name, uint64_t value)
+static void put_env_u64(const struct sg_live_env *out, bool force, const char *name, uint64_t value)
 {
         char number[24];
 
         (void)snprintf(number, sizeof(number), "%" PRIu64, value);
-        put_env(r, tag, name, number);
+        put_env(out, force, name, number);
 }
 
-static void put_environment(const struct sg_live *l, struct sg_record *r)
+static void put_channels(const struct sg_live *l, const struct sg_live_env *out)
+{
+        char allocation[PATH_MAX];
+        const char *notify;
+
+        if (sg_monitor_paths(l, &notify, allocation, sizeof(allocation)) >= 0)
+                put_env(out, true, "SCHEDGOV_ALLOCATION", allocation);
+        put_env(out, true, "NOTIFY_SOCKET", notify);
+}
+
+void sg_live_environment(const struct sg_live *l, const struct sg_live_env *out)
 {
         static const char *const threads[] = {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS",
                                               "MKL_NUM_THREADS"};
         char id[SG_JOB_ID_MAX];
 
         sg_job_id_format(id, &l->job.key, l->manager->node.name);
-        put_env(r, SG_SPEC_ENV_FORCE, "SCHEDGOV_JOB_ID", id);
-        put_env(r, SG_SPEC_ENV_FORCE, "SCHEDGOV_JOB_NAME", l->job.name);
-        put_env_u64(r, SG_SPEC_ENV_FORCE, "SCHEDGOV_ATTEMPT", l->job.key.attempt);
+        put_env(out, true, "SCHEDGOV_JOB_ID", id);
+        put_env(out, true, "SCHEDGOV_JOB_NAME", l->job.name);
+        put_env_u64(out, true, "SCHEDGOV_ATTEMPT", l->job.key.attempt);
+        put_channels(l, out);
         if (l->job.array_first > 0)
-                put_env_u64(r, SG_SPEC_ENV_FORCE, "SCHEDGOV_ARRAY_INDEX",
-                            (uint64_t)l->job.array_index);
+                put_env_u64(out, true, "SCHEDGOV_ARRAY_INDEX", (uint64_t)l->job.array_index);
         if (l->job.limits.cpus > 0)
                 for (size_t i = 0; i < SG_ELEMENTSOF(threads); i++)
-                        put_env_u64(r, SG_SPEC_ENV_DEFAULT, threads[i], l->job.limits.cpus);
+                        put_env_u64(out, false, threads[i], l->job.limits.cpus);
         if (l->job.limits.cpu_quota_pm != SG_UNLIMITED)
-                put_env(r, SG_SPEC_ENV_DEFAULT, "OMP_WAIT_POLICY", "passive");
+                put_env(out, false, "OMP_WAIT_POLICY", "passive");
+}
+
+static void put_in_record(const char *line, bool force, void *userdata)
+{
+        sg_record_put_str(userdata, force ? SG_SPEC_ENV_FORCE : SG_SPEC_ENV_DEFAULT, line);
 }
 
 static void put_groups(const struct sg_live *l, struct sg_record *r)
@@ -60,15 +76,20 @@ static void put_groups(const struct sg_live *l, struct sg_record *r)
         }
 }
 
+void sg_live_log_path(const struct sg_live *l, char buf[PATH_MAX])
+{
+        (void)snprintf(buf, PATH_MAX, "%s/logs/%" PRIu64 "-%s.log", sg_store_dir(l->manager->store),
+                       l->job.key.n, l->job.key.origin);
+}
+
 void sg_live_put_launch(const struct sg_live *l, struct sg_record *r)
 {
         const struct sg_settings *s = l->manager->settings;
-        char path[4096], cpus[256];
+        char path[PATH_MAX], cpus[256];
 
         put_groups(l, r);
-        put_environment(l, r);
-        (void)snprintf(path, sizeof(path), "%s/logs/%" PRIu64 "-%s.log",
-                       sg_store_dir(l->manager->store), l->job.key.n, l->job.key.origin);
+        sg_live_environment(l, &(struct sg_live_env){put_in_record, r});
+        sg_live_log_path(l, path);
         sg_record_put_str(r, SG_SPEC_LOG, path);
         sg_record_put_u64(r, SG_SPEC_LOG_MAX,
                           s->log_max_bytes == SG_UNLIMITED ? 0 : s->log_max_bytes);

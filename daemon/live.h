@@ -12,10 +12,12 @@
 #include "edge/cgroup-watch.h"
 #include "edge/cgroup.h"
 #include "edge/store.h"
+#include <limits.h>
 #include <systemd/sd-bus.h>
 #include <systemd/sd-event.h>
 
 struct sg_manager;
+struct sg_measured;
 
 struct sg_dependency {
         uint64_t n;
@@ -49,6 +51,8 @@ struct sg_live {
         struct sg_scope *scope;
         struct sg_list active_link; /* manager.active while there is a scope */
         struct sg_cpuset pinned;
+        struct sg_measured *measured; /* while it runs (monitor.h) */
+        uint64_t begun_usec;          /* when its attempt began; 0 = before our time */
         int gate;
         sd_event_source *gate_source;
         bool placed;                 /* its groups are there */
@@ -105,6 +109,14 @@ void sg_live_begin(struct sg_live *l);
 int sg_live_make_scope(struct sg_live *l, bool adopt, char **ret_why);
 /* Weight and devices of its class, as they are now. */
 void sg_live_apply_class(struct sg_live *l);
+void sg_live_log_path(const struct sg_live *l, char buf[PATH_MAX]);
+/* What is set for the job, line by line ("K=V"); force: in place of the user's own, else only where
+ * there is none. */
+struct sg_live_env {
+        void (*put)(const char *line, bool force, void *userdata);
+        void *userdata;
+};
+void sg_live_environment(const struct sg_live *l, const struct sg_live_env *out);
 /* What the shim is told besides what was submitted. */
 void sg_live_put_launch(const struct sg_live *l, struct sg_record *r);
 /* Answers a pending Attach if its time has come. */

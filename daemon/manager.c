@@ -7,6 +7,7 @@
 #include "base/record.h"
 #include "base/time-util.h"
 #include "edge/log.h"
+#include "monitor.h"
 #include "notify.h"
 #include "proto/names.h"
 #include <assert.h>
@@ -93,6 +94,7 @@ void sg_live_free(struct sg_live *l)
         sg_list_remove(&l->active_link);
         sg_adopted_forget(l);
         sg_queue_remove(m->queue, &l->entry);
+        sg_monitor_forget(l);
         sg_launcher_forget(m->launcher, l);
         sd_event_source_disable_unref(l->gate_source);
         sd_event_source_disable_unref(l->shim_source);
@@ -156,6 +158,7 @@ static int reload(struct sg_manager *m, struct sg_config_errors *errors)
         m->config_text = text;
         settings_apply(m);
         sg_adopter_reload(m->adopter);
+        sg_monitor_reload(m->monitor);
         sg_log(LOG_INFO, "configuration loaded: %zu classes", m->settings->n_classes);
         return 0;
 }
@@ -302,6 +305,19 @@ static int open_backend(struct sg_manager *m, const struct sg_manager_options *o
         return sg_backend_new(&m->backend, &options, ret_why);
 }
 
+/* Where the socket is, there is room for what is of this boot. */
+static int open_monitor(struct sg_manager *m, const struct sg_manager_options *o)
+{
+        _cleanup_free_ char *dir = strdup(o->socket ?: sg_store_dir(m->store));
+        char *slash = dir && o->socket ? strrchr(dir, '/') : NULL;
+
+        if (!dir)
+                return -ENOMEM;
+        if (slash)
+                *slash = '\0';
+        return sg_monitor_new(&m->monitor, m, slash == dir ? "/" : dir);
+}
+
 static int manager_start(struct sg_manager *m, const struct sg_manager_options *o, char **ret_why)
 {
         int r;
@@ -310,6 +326,9 @@ static int manager_start(struct sg_manager *m, const struct sg_manager_options *
         r = sg_store_open(&m->store, o->state_dir, ret_why);
         if (r < 0)
                 return fail(ret_why, r, "open the store");
+        r = sg_job_reader_start(&m->reader, NULL);
+        if (r < 0)
+                return fail(ret_why, r, "start the reader of jobs' progress");
         r = sg_node_init(&m->node, o->node_name);
         if (r < 0)
                 return fail(ret_why, r, "find out about this node");
@@ -334,6 +353,9 @@ static int manager_start(struct sg_manager *m, const struct sg_manager_options *
         if (o->user || sg_users_find_group("schedgov", &m->admin_gid) < 0)
                 m->admin_gid = (gid_t)-1;
         settings_apply(m);
+        r = open_monitor(m, o);
+        if (r < 0)
+                return fail(ret_why, r, "open the sockets and files of jobs");
         r = sg_manager_recover(m);
         if (r < 0)
                 return fail(ret_why, r, "load the jobs");
@@ -364,6 +386,7 @@ int sg_manager_new(struct sg_manager **ret, sd_event *event, const struct sg_man
         sg_list_init(&m->active);
         sg_list_init(&m->dependents);
         m->config_place = o->config;
+        m->config_place.check = sg_progress_check_value;
         r = manager_start(m, o, ret_why);
         if (r < 0) {
                 sg_manager_free(m);
@@ -406,6 +429,8 @@ struct sg_manager *sg_manager_free(struct sg_manager *m)
                 sg_live_free(l);
         }
         m->adopter = sg_adopter_free(m->adopter);
+        m->monitor = sg_monitor_free(m->monitor);
+        sg_job_reader_free(m->reader);
         sg_queue_free(m->queue);
         sg_backend_free(m->backend);
         sg_users_free(m->users);

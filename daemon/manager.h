@@ -20,6 +20,7 @@
 #include "edge/config.h"
 #include "edge/launcher.h"
 #include "edge/node.h"
+#include "edge/reader.h"
 #include "edge/store.h"
 #include "edge/users.h"
 #include "live.h"
@@ -50,6 +51,8 @@ struct sg_manager {
         struct sg_node_snapshot explained; /* what reasons are given from, */
         uint64_t explained_iteration;      /* … within this one of the event loop */
         struct sg_users *users;
+        struct sg_job_reader *reader;
+        struct sg_monitor *monitor;
         struct sg_adopter *adopter; /* NULL: no cgroup tree to be seen */
         struct sg_bus_server *server;
         struct sg_authorizer *authorizer;

@@ -6,6 +6,7 @@
  * and up to MaxInterval= apart while nothing does; with no job running there are none.
  */
 
+#include "core/progress-source.h"
 #include "core/progress.h"
 #include "core/sample.h"
 #include "core/series.h"
@@ -17,6 +18,7 @@
 
 /* What is known of a running job, from its first round on. */
 struct sg_measured {
+        struct sg_list link; /* in the monitor's list, until its attempt is over */
         struct sg_live *live;
         struct sg_sampler *sampler; /* NULL: it has no groups */
         struct sg_sample last;
@@ -24,35 +26,51 @@ struct sg_measured {
         uint64_t running_usec; /* how long it has run, suspension left out, up to … */
         uint64_t since_usec;   /* … this moment (monotonic) */
         struct sg_progress progress;
-        char source[16]; /* "keras", "notify", …; "" = nothing has come */
-        char *status;    /* what it says of itself (STATUS=) */
+        char source[SG_PRESET_NAME_MAX]; /* "keras", "notify", …; "" = nothing has come */
+        char *status;                    /* what it says of itself (STATUS=), or NULL */
         struct sg_series *series;
-        struct sg_delays delays; /* of its main process */
-        uint64_t n_reports;      /* since the last round */
-        bool followed;           /* the reader knows it */
-        bool finishing;          /* the reader is asked for its last words */
+        struct sg_delays delays;
+        uint64_t n_reports;                    /* since the last round */
+        bool followed;                         /* the reader knows it */
+        void (*last_words)(struct sg_live *l); /* whom to call when they have come */
 };
 
 struct sg_monitor;
 
-int sg_monitor_new(struct sg_monitor **ret, struct sg_manager *m);
+/* runtime_dir: where jobs find what is meant for them. */
+int sg_monitor_new(struct sg_monitor **ret, struct sg_manager *m, const char *runtime_dir);
 struct sg_monitor *sg_monitor_free(struct sg_monitor *mon);
 void sg_monitor_reload(struct sg_monitor *mon);
 
-/* Something started, ended, or was changed: the next round comes soon. */
+/* It runs, and has a scope: makes l->measured. May be called again. */
+void sg_monitor_watch(struct sg_live *l);
+/* Its state is about to be SUSPENDED, or RUNNING again. */
+void sg_monitor_pause(struct sg_live *l, bool suspended);
+/* Something was changed: the next round comes soon. */
 void sg_monitor_wake(struct sg_monitor *mon);
 
-/* The job runs no more. Before its end is stored: 1 if its last words are being waited for, and
- * done() will be called; 0 there is nothing to wait for. */
-typedef void (*sg_monitor_done)(struct sg_live *l);
-int sg_monitor_finish(struct sg_live *l, sg_monitor_done done);
-/* Its attempt is over: drops l->measured. */
+/* It runs no more, and its end is about to be stored: what is known goes into the row. true: its
+ * last words are being waited for, and done() will be called in a moment. */
+bool sg_monitor_finish(struct sg_live *l, void (*done)(struct sg_live *l));
+/* Its scope goes: drops l->measured. */
 void sg_monitor_forget(struct sg_live *l);
+
+/* Tells it its allocation, as that is now; and takes that away at the end of its attempt. */
+void sg_monitor_publish(struct sg_live *l);
+void sg_monitor_unpublish(struct sg_live *l);
+/* What its environment names; the allocation: -ENOENT if there is none. */
+int sg_monitor_paths(const struct sg_live *l, const char **ret_notify, char *allocation,
+                     size_t size);
 
 /* The node as the last round saw it, and its network interfaces. */
 const struct sg_node_sample *sg_monitor_node(const struct sg_monitor *mon);
+/* How busy its CPUs were between the last two rounds, 0 … 1; NaN = not known. */
+double sg_monitor_busy(const struct sg_monitor *mon);
 struct sg_links *sg_monitor_links(const struct sg_monitor *mon);
-uint64_t sg_monitor_reader_restarts(const struct sg_monitor *mon);
+
+/* A sg_config_check_fn: the patterns of [Progress]. */
+int sg_progress_check_value(const char *section, const char *key, const char *value,
+                            char **ret_why);
 
 /* A job's progress as of now; all unknown if nothing was reported. */
 void sg_monitor_view(const struct sg_live *l, struct sg_progress_view *ret);

@@ -71,6 +71,14 @@ const struct sg_job_field sg_job_fields[] = {
         FIELD(49, "memory_swap_max", U64, limits.memory_swap_max),
         FIELD(50, "io_read_max", U64, limits.io_read_max),
         FIELD(51, "io_write_max", U64, limits.io_write_max),
+        FIELD(52, "net_rx_bytes", U64, net_rx_bytes),
+        FIELD(53, "net_tx_bytes", U64, net_tx_bytes),
+        FIELD(54, "progress", STR, progress),
+        FIELD(55, "eval_goal", U64, eval_goal),
+        FIELD(56, "steps", U64, steps),
+        FIELD(57, "eval", CHARS, eval),
+        FIELD(58, "step", U64, step),
+        FIELD(59, "total", U64, total),
 };
 
 const size_t sg_job_n_fields = SG_ELEMENTSOF(sg_job_fields);
@@ -108,6 +116,10 @@ void sg_job_init(struct sg_job *j)
                 .oom_kills = SG_UNLIMITED,
                 .io_read_bytes = SG_UNLIMITED,
                 .io_write_bytes = SG_UNLIMITED,
+                .net_rx_bytes = SG_UNLIMITED,
+                .net_tx_bytes = SG_UNLIMITED,
+                .step = SG_UNLIMITED,
+                .total = SG_UNLIMITED,
         };
         sg_limits_default(&j->limits);
 }

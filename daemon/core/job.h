@@ -57,6 +57,14 @@ struct sg_limits {
 
 void sg_limits_default(struct sg_limits *l);
 
+/* Which way the evaluation of a job's model goes as it learns. */
+enum sg_job_goal {
+        SG_JOB_GOAL_UNSAID, /* its class says, else it falls */
+        SG_JOB_GOAL_MIN,
+        SG_JOB_GOAL_MAX,
+};
+#define SG_JOB_EVAL_SIZE 32 /* a number in letters, with the NUL */
+
 /* A job that somebody else started: what we may do to it. */
 enum sg_adoption {
         SG_ADOPTED_NOT,
@@ -92,10 +100,17 @@ struct sg_job {
         struct sg_limits limits;
         /* measured; SG_UNLIMITED = not known */
         uint64_t cpu_usec, memory_peak_bytes, oom_kills, io_read_bytes, io_write_bytes;
+        uint64_t net_rx_bytes, net_tx_bytes;
         uint64_t adopted;                      /* enum sg_adoption */
         char *unit;                            /* of systemd's, or NULL */
         char *group;                           /* adopted: "/system.slice/x.scope", else NULL */
         char invocation[SG_INVOCATION_ID_MAX]; /* tells it from a later unit of the same name */
+        char *progress; /* where it is read from (progress-source.h); NULL = as its class says */
+        uint64_t eval_goal; /* enum sg_job_goal */
+        uint64_t steps;     /* how many it will take, as submitted; 0 = not said */
+        /* what was last seen of it */
+        char eval[SG_JOB_EVAL_SIZE]; /* "" = nothing */
+        uint64_t step, total;        /* SG_UNLIMITED = not known */
         /* When it last changed, for events: one time for what is logged and what is announced, so
          * that both are known to be the same. Not part of the record; 0 = not said. */
         uint64_t changed_usec;

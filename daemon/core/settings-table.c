@@ -106,6 +106,54 @@ static int parse_show(const struct sg_settings_key *k, const char *value, void *
         return 0;
 }
 
+static int parse_goal(const struct sg_settings_key *k, const char *value, void *field)
+{
+        static const char *const choices[] = {[SG_GOAL_MIN] = "min", [SG_GOAL_MAX] = "max", NULL};
+        int r = parse_choice(choices, value);
+
+        (void)k;
+        if (r < 0)
+                return r;
+        *(enum sg_goal *)field = (enum sg_goal)r;
+        return 0;
+}
+
+/* Into an array of k->max bytes. */
+static int store_text(const struct sg_settings_key *k, const char *value, char *field)
+{
+        size_t n = strlen(value);
+
+        if (n >= k->max)
+                return -EINVAL;
+        memset(field, 0, k->max);
+        memcpy(field, value, n);
+        return 0;
+}
+
+static int parse_preset(const struct sg_settings_key *k, const char *value, void *field)
+{
+        struct sg_progress_source s;
+
+        if (sg_progress_source_parse(value, &s) < 0 ||
+            (s.kind != SG_PROGRESS_AUTO && s.kind != SG_PROGRESS_NONE &&
+             s.kind != SG_PROGRESS_PRESET))
+                return -EINVAL;
+        return store_text(k, value, field);
+}
+
+/* Whether it compiles is looked at when all files are read: that takes a library. */
+static int parse_progress_pattern(const struct sg_settings_key *k, const char *value, void *field)
+{
+        if (value[0] != '\0' && !strstr(value, "(?<"))
+                return -EINVAL;
+        return store_text(k, value, field);
+}
+
+static int parse_progress_file(const struct sg_settings_key *k, const char *value, void *field)
+{
+        return store_text(k, value, field);
+}
+
 static int parse_order(const struct sg_settings_key *k, const char *value, void *field)
 {
         static const char *const choices[] = {
@@ -398,6 +446,9 @@ const struct sg_settings_key sg_settings_keys[] = {
         {"History", "KeepJobs", "conf", "100000", WANTS_COUNT, false, parse_count, NODE(history_jobs), 1, INF},
         {"History", "KeepTime", "conf", "365d", "a time span of at least 1s such as 30d, or \"infinity\"", false, parse_usec, NODE(history_usec), SEC, INF},
 
+        {"Monitor", "Interval", "conf", "1s", "a time span from 100ms to 1min", false, parse_usec, NODE(monitor_usec), SEC / 10, 60 * SEC},
+        {"Monitor", "MaxInterval", "conf", "30s", "a time span from 1s to 1h", false, parse_usec, NODE(monitor_max_usec), SEC, 3600 * SEC},
+
         {"Metrics", "TextFile", "conf", "", "the absolute path of a directory, of less than 256 bytes", false, parse_directory, NODE(metrics_dir), 0, 0},
         {"Metrics", "Listen", "conf", "", "a port, or ADDRESS:PORT such as 127.0.0.1:9750 or [::1]:9750", false, parse_listen, NODE(metrics_listen), 0, 0},
         {"Metrics", "Interval", "conf", "15s", "a time span from 1s to 1h such as 15s", false, parse_usec, NODE(metrics_usec), SEC, 3600 * SEC},
@@ -437,6 +488,12 @@ const struct sg_settings_key sg_settings_keys[] = {
         {"Limits", "DeviceAllow", "policy", "", "the path of a node below /dev and any of \"rwm\", such as \"/dev/nvidia0 rw\", at most 1000 of them", true, parse_device, 0, 0, 0},
 
         {"Policy", "Order", "policy", "priority", "\"fifo\" or \"priority\"", false, parse_order, CLASS(order), 0, 0},
+
+        {"Progress", "Preset", "policy", "auto", "\"auto\", \"none\", \"json\" or a preset: \"keras\", \"lightning\", \"huggingface\", \"tqdm\", \"xgboost\", \"lightgbm\", \"plain\"", false, parse_preset, CLASS(progress_preset), 0, SG_PRESET_NAME_MAX},
+        {"Progress", "Pattern", "policy", "", "a regular expression with (?<loss>…), of less than 1024 bytes", false, parse_progress_pattern, CLASS(progress_pattern), 0, SG_PROGRESS_SOURCE_MAX},
+        {"Progress", "File", "policy", "", "the path of a file, or \"tensorboard:\" and a directory, of less than 1024 bytes", false, parse_progress_file, CLASS(progress_file), 0, SG_PROGRESS_SOURCE_MAX},
+        {"Progress", "Journal", "policy", "yes", "\"yes\" or \"no\"", false, parse_yes, CLASS(progress_journal), 0, 0},
+        {"Progress", "Goal", "policy", "min", "\"min\" or \"max\"", false, parse_goal, CLASS(goal), 0, 0},
 
         {"Adopt", "Units", "policy", "", WANTS_NAMES, true, parse_patterns, CLASS(adopt_units), 0, 0},
         {"Adopt", "Cgroups", "policy", "", "absolute paths between blanks, patterns in each component, \"**\" once for any number of them, at most 1000", true, parse_cgroups, CLASS(adopt_cgroups), 0, 0},

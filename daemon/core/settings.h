@@ -11,6 +11,8 @@
 
 #include "base/address.h"
 #include "core/job.h"
+#include "core/preset.h"
+#include "core/progress-source.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -43,6 +45,11 @@ struct sg_class {
         /* What others start that is of this class: names of units, paths of groups. */
         char **adopt_units, **adopt_cgroups;
         bool adopt_limits; /* such units outside of our slices get limits, too */
+        /* [Progress]: of jobs that say nothing themselves. The first that is set counts. */
+        char progress_pattern[SG_PROGRESS_SOURCE_MAX], progress_file[SG_PROGRESS_SOURCE_MAX];
+        char progress_preset[SG_PRESET_NAME_MAX]; /* "auto" unless said */
+        bool progress_journal;                    /* of adopted units */
+        enum sg_goal goal;
 };
 
 #define SG_METRICS_DIR_MAX 256
@@ -66,6 +73,8 @@ struct sg_settings {
         char metrics_dir[SG_METRICS_DIR_MAX]; /* of the textfile; "" = none */
         struct sg_address metrics_listen;     /* none */
         uint64_t metrics_usec;                /* 15 s, between two textfiles */
+        /* [Monitor] */
+        uint64_t monitor_usec, monitor_max_usec; /* how often jobs are looked at: 1 s … 30 s */
 
         struct sg_class *classes; /* [0] is "default", built in unless a file names it; then files
                                      in order of name */

@@ -41,6 +41,9 @@ struct sg_group_mover {
 };
 int sg_group_move(pid_t pid, void *userdata);
 
+/* Both as /proc/PID/cgroup names them: whether group is scope/sub, or below that. */
+bool sg_group_is_in(const char *group, const char *scope, const char *sub, bool below_too);
+
 int sg_group_populated(const char *group); /* 1, 0 (also if there is none), -errno; no zombies */
 bool sg_group_frozen(const char *group);   /* v2: it, or all that has processes directly below it */
 

@@ -393,15 +393,6 @@ int sg_fs_scope_move(struct sg_scope *s, pid_t pid, bool into_job)
         return 0;
 }
 
-static bool is_in(const char *group, const char *scope, const char *sub, bool below_too)
-{
-        size_t n = strlen(scope), m = strlen(sub);
-
-        if (strncmp(group, scope, n) != 0 || group[n] != '/' || strncmp(group + n + 1, sub, m) != 0)
-                return false;
-        return !group[n + 1 + m] || (below_too && group[n + 1 + m] == '/');
-}
-
 int sg_fs_scope_holds(const struct sg_scope *s, pid_t pid, bool in_job)
 {
         _cleanup_free_ char *text = NULL;
@@ -417,7 +408,8 @@ int sg_fs_scope_holds(const struct sg_scope *s, pid_t pid, bool in_job)
                 h = sg_layout_hier_of(controllers);
                 for (size_t i = 0; h >= 0 && i < s->n_dirs; i++)
                         if ((int)s->dirs[i].hier == h)
-                                found += is_in(cg, s->cg[i], in_job ? "job" : "keeper", in_job);
+                                found += sg_group_is_in(cg, s->cg[i], in_job ? "job" : "keeper",
+                                                        in_job);
         }
         return found == s->n_dirs;
 }

@@ -145,6 +145,14 @@ int sg_scope_signal(struct sg_scope *s, int sig);
 int sg_scope_populated(const struct sg_scope *s); /* 1 while `job` holds a process (zombies don't
                                                      count), 0, -errno */
 void sg_scope_counters(struct sg_scope *s, struct sg_counters *ret);
+
+/* Which part of a scope of ours a group is, that /proc/PID/cgroup names for this hierarchy. */
+enum sg_membership { SG_MEMBER_NOT, SG_MEMBER_JOB, SG_MEMBER_KEEPER };
+enum sg_membership sg_scope_membership(const struct sg_scope *s, enum sg_hier hier,
+                                       const char *group);
+/* Processes of the job, `room` of them at most; how many. */
+size_t sg_scope_pids(const struct sg_scope *s, pid_t *pids, size_t room);
+
 /* Bytes that the scope's processes received and sent, headers included; -ENODATA: not known (yet).
  * With systemd it is what that last said, and it is asked for the next, not too often. */
 int sg_scope_net(struct sg_scope *s, uint64_t *ret_rx, uint64_t *ret_tx);

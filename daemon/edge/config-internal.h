@@ -49,5 +49,6 @@ struct sg_config_text {
         struct sg_class *class;
         struct sg_config_errors *errors;
         struct sg_config_origins *origins;
+        sg_config_check_fn check;
 };
 int sg_config_text(const struct sg_config_text *text, unsigned *ret_name_line);

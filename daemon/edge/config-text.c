@@ -209,6 +209,8 @@ static int assign(struct reader *r, const char *section, const char *key, const 
 
         e = t->class ? sg_settings_class_assign(t->class, section, key, value, &why)
                      : sg_settings_assign(t->settings, section, key, value, &why);
+        if (e >= 0 && t->check)
+                e = t->check(section, key, value, &why);
         if (e == -EINVAL && why) {
                 complain(r, why);
                 return 0;

@@ -35,6 +35,7 @@ struct loader {
         struct sg_settings *settings;
         struct sg_config_errors *errors;
         FILE *merged; /* NULL = not wanted */
+        sg_config_check_fn check;
 };
 
 static void entries_deinit(struct entries *e)
@@ -246,8 +247,11 @@ static int read_config(struct loader *l, const char *path, char **ret, size_t *r
 static int load_node_file(struct loader *l, struct sg_config_origins *origins, const char *path)
 {
         _cleanup_free_ char *data = NULL;
-        struct sg_config_text text = {
-                .path = path, .settings = l->settings, .errors = l->errors, .origins = origins};
+        struct sg_config_text text = {.path = path,
+                                      .settings = l->settings,
+                                      .errors = l->errors,
+                                      .origins = origins,
+                                      .check = l->check};
         unsigned line;
         int r;
 
@@ -308,8 +312,11 @@ static int load_policy(struct loader *l, const char *path)
 {
         _cleanup_(sg_config_origins_deinit) struct sg_config_origins origins = {};
         _cleanup_free_ char *data = NULL;
-        struct sg_config_text text = {
-                .path = path, .settings = l->settings, .errors = l->errors, .origins = &origins};
+        struct sg_config_text text = {.path = path,
+                                      .settings = l->settings,
+                                      .errors = l->errors,
+                                      .origins = &origins,
+                                      .check = l->check};
         int r;
 
         r = read_config(l, path, &data, &text.size);
@@ -420,7 +427,7 @@ int sg_config_load(struct sg_settings **ret, const struct sg_config_place *place
 {
         _cleanup_(sg_settings_freep) struct sg_settings *s = NULL;
         _cleanup_free_ char *merged = NULL;
-        struct loader l = {.errors = errors};
+        struct loader l = {.errors = errors, .check = place->check};
         size_t size;
         int r;
 

@@ -20,10 +20,16 @@ struct sg_config_errors {
 };
 void sg_config_errors_deinit(struct sg_config_errors *e);
 
+/* Looks closer at a value that the settings' table has accepted: -EINVAL with one line in *ret_why.
+ */
+typedef int (*sg_config_check_fn)(const char *section, const char *key, const char *value,
+                                  char **ret_why);
+
 /* Where from: "" on a real host. */
 struct sg_config_place {
         const char *root; /* prefix of the three directories; NULL: read nothing, all built in */
         const char *home; /* of a user's own governor, instead of the first two of them */
+        sg_config_check_fn check; /* may be NULL */
 };
 
 /*

@@ -65,6 +65,14 @@ const char *const sg_sql_migrations[] = {
         "ALTER TABLE jobs ADD COLUMN memory_swap_max INTEGER NOT NULL DEFAULT -1;"
         "ALTER TABLE jobs ADD COLUMN io_read_max INTEGER NOT NULL DEFAULT -1;"
         "ALTER TABLE jobs ADD COLUMN io_write_max INTEGER NOT NULL DEFAULT -1;",
+        "ALTER TABLE jobs ADD COLUMN net_rx_bytes INTEGER NOT NULL DEFAULT -1;"
+        "ALTER TABLE jobs ADD COLUMN net_tx_bytes INTEGER NOT NULL DEFAULT -1;"
+        "ALTER TABLE jobs ADD COLUMN progress TEXT;"
+        "ALTER TABLE jobs ADD COLUMN eval_goal INTEGER NOT NULL DEFAULT 0;"
+        "ALTER TABLE jobs ADD COLUMN steps INTEGER NOT NULL DEFAULT 0;"
+        "ALTER TABLE jobs ADD COLUMN eval TEXT NOT NULL DEFAULT '';"
+        "ALTER TABLE jobs ADD COLUMN step INTEGER NOT NULL DEFAULT -1;"
+        "ALTER TABLE jobs ADD COLUMN total INTEGER NOT NULL DEFAULT -1;",
 };
 
 const unsigned sg_sql_n_migrations = SG_ELEMENTSOF(sg_sql_migrations);

@@ -86,8 +86,9 @@ static void put(const struct fixture *f, const char *name, const char *text)
 static void load(struct fixture *f)
 {
         unload(f);
-        f->result = sg_config_load(&f->s, &(struct sg_config_place){f->root, f->home}, "host",
-                                   &f->errors, &f->merged);
+        f->result =
+                sg_config_load(&f->s, &(struct sg_config_place){.root = f->root, .home = f->home},
+                               "host", &f->errors, &f->merged);
         assert_true(f->result == 0 || f->result == -EINVAL);
         assert_int_equal(f->result == 0, f->errors.n == 0);
         assert_int_equal(f->result == 0, f->s != NULL);
@@ -137,7 +138,7 @@ static void test_nothing_there(void **state)
         expect_merged(f, "[Queue]\n#JobsPerCpu=4\n");
 
         unload(f);
-        assert_int_equal(sg_config_load(&f->s, &(struct sg_config_place){NULL, NULL}, "host",
+        assert_int_equal(sg_config_load(&f->s, &(struct sg_config_place){.root = NULL}, "host",
                                         &f->errors, &f->merged),
                          0);
         expect_merged(f, "#MemoryReserve=10%\n");

@@ -86,6 +86,14 @@ static void test_upgrade(void **state)
                                       "ALTER TABLE jobs DROP COLUMN memory_swap_max;"
                                       "ALTER TABLE jobs DROP COLUMN io_read_max;"
                                       "ALTER TABLE jobs DROP COLUMN io_write_max;"
+                                      "ALTER TABLE jobs DROP COLUMN net_rx_bytes;"
+                                      "ALTER TABLE jobs DROP COLUMN net_tx_bytes;"
+                                      "ALTER TABLE jobs DROP COLUMN progress;"
+                                      "ALTER TABLE jobs DROP COLUMN eval_goal;"
+                                      "ALTER TABLE jobs DROP COLUMN steps;"
+                                      "ALTER TABLE jobs DROP COLUMN eval;"
+                                      "ALTER TABLE jobs DROP COLUMN step;"
+                                      "ALTER TABLE jobs DROP COLUMN total;"
                                       "PRAGMA user_version = 1",
                                       NULL, NULL, NULL),
                          SQLITE_OK);

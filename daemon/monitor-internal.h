@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/* What the files of the monitor share: monitor.c (rounds), monitor-report.c (what jobs report),
+ * monitor-share.c (their part of the node). */
+
+#include "core/cadence.h"
+#include "edge/allocation.h"
+#include "edge/notify-socket.h"
+#include "edge/reader.h"
+#include "manager.h"
+#include "monitor.h"
+
+struct sg_monitor {
+        struct sg_manager *manager;
+        struct sg_list running; /* struct sg_measured */
+        sd_event_source *timer;
+        struct sg_cadence cadence;
+        uint64_t round;
+        bool reported; /* by any job since the last round */
+        struct sg_node_sampler *node_sampler;
+        struct sg_node_sample node;
+        double busy;
+        struct sg_links *links;
+        struct sg_taskstats *taskstats; /* NULL: the kernel doesn't tell us */
+        char *notify_path;
+        struct sg_notify_socket *notify;
+        struct sg_allocations *allocations;
+        struct sg_share_sum *sums; /* of the weights of jobs that run, by class */
+        size_t n_sums, sums_room;
+        uint64_t class_weights, sums_iteration;
+};
+
+/* monitor-report.c */
+
+void sg_monitor_begin_progress(struct sg_measured *d);
+/* Has the reader follow a job that has lived for a round. */
+void sg_monitor_follow(struct sg_measured *d);
+/* progress.c: what the reader is told of a job; false: it isn't followed. Strings are the job's or
+ * in `space`. */
+struct sg_follow_space {
+        char log[PATH_MAX];
+        char *expanded; /* for free() */
+};
+bool sg_progress_follow(const struct sg_live *l, struct sg_follow *ret,
+                        struct sg_follow_space *space);
+enum sg_goal sg_progress_goal(const struct sg_live *l);
+void sg_monitor_replay(struct sg_measured *d);
+int sg_monitor_open_reports(struct sg_monitor *mon, const char *runtime_dir);
+void sg_monitor_close_reports(struct sg_monitor *mon);
+/* How long it has run by now. */
+uint64_t sg_monitor_running_usec(const struct sg_measured *d);

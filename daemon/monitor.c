@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Rounds. A job is on the list from its start; its files are opened by the first round that it
+ * lives to see, so that short jobs cost nothing here. One timer serves all.
+ */
+#include "base/cleanup.h"
+#include "base/time-util.h"
+#include "edge/log.h"
+#include "edge/series-file.h"
+#include "monitor-internal.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include <syslog.h>
+
+/* Waits are asked for process by process: not in every round, and of so many of a job at most. */
+#define DELAYS_ROUNDS 8
+#define DELAYS_PIDS 64
+/* After a pause everything is read, as its turn may be long ago. */
+#define PAUSE_USEC (8 * SG_USEC_PER_SEC)
+
+/* One job */
+
+uint64_t sg_monitor_running_usec(const struct sg_measured *d)
+{
+        uint64_t now = sg_now_monotonic_usec();
+
+        if (d->live->job.state == SG_JOB_SUSPENDED || now < d->since_usec)
+                return d->running_usec;
+        return d->running_usec + (now - d->since_usec);
+}
+
+/* Groups of adopted jobs have no `job` below them. */
+static void open_job(struct sg_measured *d)
+{
+        struct sg_live *l = d->live;
+        const struct sg_group_dir *dirs;
+        size_t n;
+
+        dirs = sg_scope_dirs(l->scope, &n);
+        if (n > 0 && sg_sampler_new(&d->sampler, dirs, n, l->job.adopted != SG_ADOPTED_NOT) < 0)
+                return;
+        if (sg_series_open(sg_store_dir(l->manager->store), &l->job.key, &d->series) < 0)
+                d->series = NULL; /* it was logged there; the job is governed all the same */
+        sg_monitor_replay(d);
+}
+
+static void sample_counters(struct sg_measured *d, struct sg_sample *s)
+{
+        struct sg_counters c;
+
+        sg_scope_counters(d->live->scope, &c);
+        s->now_usec = sg_now_monotonic_usec();
+        s->cpu_usec = c.cpu_usec;
+        s->memory_bytes = c.memory_bytes;
+        s->memory_peak_bytes = c.memory_peak_bytes;
+        s->pids = c.pids;
+}
+
+static void say_trouble(struct sg_measured *d)
+{
+        char what[256], id[SG_JOB_ID_MAX];
+
+        while (sg_sampler_trouble(d->sampler, what, sizeof(what))) {
+                sg_job_id_format(id, &d->live->job.key, d->live->manager->node.name);
+                sg_log_job(LOG_WARNING, NULL, id, what, "%s", what);
+        }
+}
+
+static int sample(struct sg_measured *d, uint32_t what, struct sg_sample *s)
+{
+        uint64_t rx, tx;
+        int r = 0;
+
+        if (d->sampler)
+                r = sg_sampler_read(d->sampler, what, s);
+        else
+                sample_counters(d, s);
+        if (r < 0)
+                return r;
+        if (d->sampler)
+                say_trouble(d);
+        if (sg_scope_net(d->live->scope, &rx, &tx) >= 0) {
+                s->net_rx_bytes = rx;
+                s->net_tx_bytes = tx;
+        }
+        return 0;
+}
+
+static void record_point(struct sg_measured *d)
+{
+        struct sg_progress_view view;
+        struct sg_point p = {.time_usec = sg_now_realtime_usec(),
+                             .memory_bytes = d->last.memory_bytes,
+                             .cpu = (float)d->cpu_rate,
+                             .share = (float)sg_monitor_share(d->live, NULL, 0)};
+
+        if (!d->series)
+                return;
+        sg_monitor_view(d->live, &view);
+        p.eval = view.eval;
+        p.step = view.step;
+        sg_series_add(d->series, &p);
+}
+
+static void look_at_delays(struct sg_monitor *mon, struct sg_measured *d)
+{
+        pid_t pids[DELAYS_PIDS];
+        size_t n;
+
+        if (!mon->taskstats)
+                return;
+        n = sg_scope_pids(d->live->scope, pids, SG_ELEMENTSOF(pids));
+        if (n > 0)
+                (void)sg_delays_update(&d->delays, mon->taskstats, pids, n);
+}
+
+/* Whether it did anything. */
+static bool look_at(struct sg_monitor *mon, struct sg_measured *d, unsigned place)
+{
+        struct sg_sample before = d->last;
+        bool first = before.now_usec == 0, active;
+        bool paused = sg_now_monotonic_usec() - before.now_usec > PAUSE_USEC;
+        uint32_t what = first || paused ? SG_SAMPLE_ALL : sg_sample_due(mon->round, place);
+
+        if (first)
+                open_job(d);
+        if (sample(d, what, &d->last) < 0)
+                return false; /* its end is on its way */
+        if (sg_sample_rate(before.cpu_usec, d->last.cpu_usec, d->last.now_usec - before.now_usec,
+                           &d->cpu_rate))
+                d->cpu_rate /= SG_USEC_PER_SEC;
+        active = first || d->n_reports > 0 || sg_sample_active(&before, &d->last);
+        d->n_reports = 0;
+        if ((mon->round + place) % DELAYS_ROUNDS == 0)
+                look_at_delays(mon, d);
+        if (first)
+                sg_monitor_follow(d);
+        record_point(d);
+        return active;
+}
+
+/* Rounds */
+
+static int on_round(sd_event_source *source, uint64_t usec, void *userdata);
+
+static void arm(struct sg_monitor *mon, uint64_t delay_usec)
+{
+        uint64_t slack = delay_usec / 20;
+        int r;
+
+        if (mon->timer) {
+                r = sd_event_source_set_time_relative(mon->timer, delay_usec);
+                if (r >= 0)
+                        r = sd_event_source_set_time_accuracy(mon->timer, slack);
+                if (r >= 0)
+                        r = sd_event_source_set_enabled(mon->timer, SD_EVENT_ONESHOT);
+        } else {
+                r = sd_event_add_time_relative(mon->manager->event, &mon->timer, CLOCK_MONOTONIC,
+                                               delay_usec, slack, on_round, mon);
+        }
+        if (r < 0)
+                sg_log(LOG_ERR, "cannot set the monitor's timer: %s", strerror(-r));
+        sg_job_reader_set_interval(mon->manager->reader, delay_usec);
+}
+
+static double busy_between(const struct sg_node_sample *a, const struct sg_node_sample *b)
+{
+        double total, idle;
+
+        if (!sg_sample_rate(a->cpu_total_usec, b->cpu_total_usec, 1, &total) || total <= 0 ||
+            !sg_sample_rate(a->cpu_idle_usec, b->cpu_idle_usec, 1, &idle) || idle > total)
+                return NAN;
+        return 1 - idle / total;
+}
+
+static void look_at_node(struct sg_monitor *mon)
+{
+        struct sg_node_sample before = mon->node;
+        const char *trouble;
+
+        if (!mon->node_sampler)
+                return;
+        sg_node_sampler_read(mon->node_sampler, &mon->node);
+        while ((trouble = sg_node_sampler_trouble(mon->node_sampler)))
+                sg_log(LOG_WARNING, "%s", trouble);
+        mon->busy = busy_between(&before, &mon->node);
+        (void)sg_links_read_counters(mon->links);
+}
+
+static int on_round(sd_event_source *source, uint64_t usec, void *userdata)
+{
+        struct sg_monitor *mon = userdata;
+        struct sg_measured *d, *next;
+        bool active = mon->reported;
+        unsigned place = 0;
+
+        (void)source;
+        (void)usec;
+        mon->reported = false;
+        sg_list_foreach_safe (d, next, &mon->running, link)
+                active |= look_at(mon, d, place++);
+        look_at_node(mon);
+        mon->round++;
+        if (sg_list_empty(&mon->running))
+                sg_job_reader_set_interval(mon->manager->reader, 0);
+        else
+                arm(mon, sg_cadence_next(&mon->cadence, active));
+        return 0;
+}
+
+void sg_monitor_wake(struct sg_monitor *mon)
+{
+        bool later = sg_cadence_reset(&mon->cadence);
+
+        if (sg_list_empty(&mon->running))
+                return;
+        if (later || !mon->timer || sd_event_source_get_enabled(mon->timer, NULL) <= 0)
+                arm(mon, mon->cadence.base_usec);
+}
+
+void sg_monitor_watch(struct sg_live *l)
+{
+        struct sg_monitor *mon = l->manager->monitor;
+        struct sg_measured *d;
+        uint64_t now = sg_now_realtime_usec();
+
+        if (l->measured)
+                return;
+        d = calloc(1, sizeof(*d));
+        if (!d) {
+                sg_log(LOG_ERR, "job %" PRIu64 ": cannot be measured: out of memory", l->job.key.n);
+                return;
+        }
+        d->live = l;
+        sg_sample_init(&d->last);
+        d->last.now_usec = 0;
+        sg_delays_init(&d->delays);
+        d->cpu_rate = NAN;
+        d->since_usec = sg_now_monotonic_usec();
+        if (now > l->job.started_usec && l->job.started_usec > 0)
+                d->running_usec = now - l->job.started_usec;
+        sg_monitor_begin_progress(d);
+        l->measured = d;
+        sg_list_append(&mon->running, &d->link);
+        sg_monitor_wake(mon);
+}
+
+void sg_monitor_pause(struct sg_live *l, bool suspended)
+{
+        struct sg_measured *d = l->measured;
+        uint64_t now = sg_now_monotonic_usec();
+
+        if (!d)
+                return;
+        if (suspended)
+                d->running_usec += now - d->since_usec;
+        d->since_usec = now;
+        sg_monitor_wake(l->manager->monitor);
+}
+
+void sg_monitor_forget(struct sg_live *l)
+{
+        struct sg_measured *d = l->measured;
+
+        if (!d)
+                return;
+        l->measured = NULL;
+        sg_list_remove(&d->link);
+        if (d->followed)
+                sg_job_reader_forget(l->manager->reader, &l->job.key);
+        sg_delays_deinit(&d->delays);
+        sg_sampler_free(d->sampler);
+        (void)(sg_job_state_is_final(l->job.state)
+                       ? sg_series_finish(sg_store_dir(l->manager->store), &l->job.key, d->series)
+                       : sg_series_close(d->series));
+        free(d->status);
+        free(d);
+}
+
+/* The object */
+
+const struct sg_node_sample *sg_monitor_node(const struct sg_monitor *mon)
+{
+        return &mon->node;
+}
+
+double sg_monitor_busy(const struct sg_monitor *mon)
+{
+        return mon->busy;
+}
+
+struct sg_links *sg_monitor_links(const struct sg_monitor *mon)
+{
+        return mon->links;
+}
+
+void sg_monitor_reload(struct sg_monitor *mon)
+{
+        const struct sg_settings *s = mon->manager->settings;
+
+        sg_cadence_init(&mon->cadence, s->monitor_usec, s->monitor_max_usec);
+        sg_monitor_wake(mon);
+}
+
+/* Each of these tells something that is nice to know: without it the rest goes on. */
+static void open_extras(struct sg_monitor *mon)
+{
+        const char *why;
+        int r;
+
+        r = sg_node_sampler_new(&mon->node_sampler);
+        if (r < 0)
+                sg_log(LOG_WARNING, "cannot read the node's counters: %s", strerror(-r));
+        r = sg_links_new(&mon->links, mon->manager->event, NULL, NULL, &why);
+        if (r != 0)
+                sg_log(LOG_WARNING, "cannot see the network interfaces: %s",
+                       r < 0 ? strerror(-r) : why);
+        r = sg_taskstats_new(&mon->taskstats, &why);
+        if (r != 0)
+                sg_log(LOG_INFO, "how long jobs wait isn't shown: %s", r < 0 ? strerror(-r) : why);
+        look_at_node(mon);
+}
+
+int sg_monitor_new(struct sg_monitor **ret, struct sg_manager *m, const char *runtime_dir)
+{
+        struct sg_monitor *mon = calloc(1, sizeof(*mon));
+        int r;
+
+        if (!mon)
+                return -ENOMEM;
+        mon->manager = m;
+        sg_list_init(&mon->running);
+        sg_cadence_init(&mon->cadence, m->settings->monitor_usec, m->settings->monitor_max_usec);
+        r = sg_monitor_open_reports(mon, runtime_dir);
+        if (r < 0) {
+                sg_monitor_free(mon);
+                return r;
+        }
+        open_extras(mon);
+        *ret = mon;
+        return 0;
+}
+
+struct sg_monitor *sg_monitor_free(struct sg_monitor *mon)
+{
+        if (!mon)
+                return NULL;
+        sd_event_source_disable_unref(mon->timer);
+        sg_monitor_close_reports(mon);
+        sg_node_sampler_free(mon->node_sampler);
+        sg_links_free(mon->links);
+        sg_taskstats_free(mon->taskstats);
+        free(mon->sums);
+        free(mon);
+        return NULL;
+}
