@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -326,6 +327,24 @@ static void a_link_is_not_followed(void **state)
         assert_int_equal(sg_series_open(dir, &key, &s), -ELOOP);
 }
 
+/* No room: that is said at once, not by a signal later, and nothing half made is left. */
+static void a_full_disk_is_said_at_the_start(void **state)
+{
+        struct rlimit before, small = {.rlim_cur = 4096};
+        struct sg_series *s;
+
+        (void)state;
+        assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+        small.rlim_max = before.rlim_max;
+        assert_true(signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+        assert_int_equal(sg_series_open(dir, &key, &s), -EFBIG);
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+        assert_int_equal(access(path(), F_OK), -1);
+        (void)sg_series_close(fill(3));
+        assert_int_equal(read_n(), 3);
+}
+
 #define JOBS 1000
 
 static uint64_t anonymous_kib(void)
@@ -374,6 +393,8 @@ int main(void)
                 cmocka_unit_test_setup_teardown(a_killed_writer_loses_nothing, make_dir, drop_dir),
                 cmocka_unit_test_setup_teardown(damage_is_noticed, make_dir, drop_dir),
                 cmocka_unit_test_setup_teardown(a_link_is_not_followed, make_dir, drop_dir),
+                cmocka_unit_test_setup_teardown(a_full_disk_is_said_at_the_start, make_dir,
+                                                drop_dir),
                 cmocka_unit_test_setup_teardown(a_thousand_cost_no_memory, make_dir, drop_dir),
         };
 
