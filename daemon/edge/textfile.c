@@ -26,7 +26,7 @@ struct sg_textfile {
         int outcome; /* of the last write, as errno; −1 = there was none */
 };
 
-/* The child: 0, or an errno, which is what it exits with */
+/* In a child: 0, or an errno, which is what it exits with */
 
 static int write_temporary(int dir, const void *data, size_t size)
 {
@@ -54,7 +54,62 @@ static int replace(const char *path, const void *data, size_t size)
         return -r;
 }
 
+static int remove_file(const char *path, const void *data, size_t size)
+{
+        _cleanup_close_ int dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+        (void)data;
+        (void)size;
+        if (dir < 0)
+                return errno;
+        (void)unlinkat(dir, TEMPORARY, 0);
+        return unlinkat(dir, NAME, 0) < 0 ? errno : 0;
+}
+
 /* The parent */
+
+static int start(struct sg_textfile *t, int (*work)(const char *, const void *, size_t),
+                 const void *data, size_t size)
+{
+        t->child = fork();
+        if (t->child == 0) {
+                /* The daemon's locks and connections must not live as long as a disk that hangs. */
+                (void)close_range(3, ~0U, 0);
+                _exit(work(t->dir, data, size));
+        }
+        if (t->child < 0) {
+                t->child = 0;
+                return -errno;
+        }
+        t->pidfd = (int)syscall(SYS_pidfd_open, t->child, 0);
+        return t->pidfd < 0 ? -errno : 0;
+}
+
+static void forget_child(struct sg_textfile *t)
+{
+        t->source = sd_event_source_disable_unref(t->source);
+        t->pidfd = sg_close(t->pidfd);
+        t->child = 0;
+}
+
+/* Waits for it, though not for long. */
+static void wait_for_child(struct sg_textfile *t)
+{
+        struct pollfd p = {.fd = t->pidfd, .events = POLLIN};
+
+        (void)poll(&p, 1, END_MSEC);
+        if (waitpid(t->child, NULL, WNOHANG) == t->child)
+                forget_child(t);
+}
+
+static void end_child(struct sg_textfile *t)
+{
+        if (t->child == 0)
+                return;
+        (void)kill(t->child, SIGKILL);
+        wait_for_child(t);
+        forget_child(t);
+}
 
 static void report(struct sg_textfile *t, int outcome)
 {
@@ -65,13 +120,6 @@ static void report(struct sg_textfile *t, int outcome)
         else if (t->outcome > 0)
                 sg_log(LOG_NOTICE, "%s/" NAME " can be written again", t->dir);
         t->outcome = outcome;
-}
-
-static void forget_child(struct sg_textfile *t)
-{
-        t->source = sd_event_source_disable_unref(t->source);
-        t->pidfd = sg_close(t->pidfd);
-        t->child = 0;
 }
 
 static int on_child(sd_event_source *source, int fd, uint32_t revents, void *userdata)
@@ -89,6 +137,8 @@ static int on_child(sd_event_source *source, int fd, uint32_t revents, void *use
         return 0;
 }
 
+/* The object */
+
 int sg_textfile_new(struct sg_textfile **ret, sd_event *event, const char *dir)
 {
         _cleanup_(sg_textfile_freep) struct sg_textfile *t = calloc(1, sizeof(*t));
@@ -105,44 +155,15 @@ int sg_textfile_new(struct sg_textfile **ret, sd_event *event, const char *dir)
         return 0;
 }
 
-static int watch(struct sg_textfile *t)
-{
-        t->pidfd = (int)syscall(SYS_pidfd_open, t->child, 0);
-        if (t->pidfd < 0)
-                return -errno;
-        return sd_event_add_io(t->event, &t->source, t->pidfd, EPOLLIN, on_child, t);
-}
-
-static void end_child(struct sg_textfile *t)
-{
-        struct pollfd p = {.fd = t->pidfd, .events = POLLIN};
-
-        if (t->child == 0)
-                return;
-        (void)kill(t->child, SIGKILL);
-        (void)poll(&p, 1, END_MSEC);
-        (void)waitpid(t->child, NULL, WNOHANG);
-        forget_child(t);
-}
-
 int sg_textfile_put(struct sg_textfile *t, const void *data, size_t size)
 {
         int r;
 
         if (t->child > 0)
                 return -EBUSY;
-        t->child = fork();
-        if (t->child == 0) {
-                /* The daemon's locks and connections must not live as long as a write that hangs.
-                 */
-                (void)close_range(3, ~0U, 0);
-                _exit(replace(t->dir, data, size));
-        }
-        if (t->child < 0) {
-                t->child = 0;
-                return -errno;
-        }
-        r = watch(t);
+        r = start(t, replace, data, size);
+        if (r >= 0)
+                r = sd_event_add_io(t->event, &t->source, t->pidfd, EPOLLIN, on_child, t);
         if (r < 0)
                 end_child(t);
         return r;
@@ -153,14 +174,9 @@ struct sg_textfile *sg_textfile_free(struct sg_textfile *t)
         if (!t)
                 return NULL;
         end_child(t);
-        if (t->dir) {
-                _cleanup_close_ int dir = open(t->dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-
-                if (dir >= 0) {
-                        (void)unlinkat(dir, TEMPORARY, 0);
-                        (void)unlinkat(dir, NAME, 0);
-                }
-        }
+        if (t->dir && start(t, remove_file, NULL, 0) >= 0)
+                wait_for_child(t);
+        end_child(t);
         free(t->dir);
         sd_event_unref(t->event);
         free(t);

@@ -16,6 +16,6 @@ int sg_textfile_new(struct sg_textfile **ret, sd_event *event, const char *dir);
 /* Begins to write. What becomes of it is logged when it is another outcome than the last time.
  * -EBUSY: the last write isn't done yet. */
 int sg_textfile_put(struct sg_textfile *t, const void *data, size_t size);
-/* Removes the file; waits for a write that is under way, but not for long. */
+/* Removes the file; on a disk that hangs, only if that is done within a second. */
 struct sg_textfile *sg_textfile_free(struct sg_textfile *t);
 SG_DEFINE_CLEANUP(struct sg_textfile *, sg_textfile_free)
