@@ -190,7 +190,7 @@ static int handle_of(const char *group, struct handle *ret)
         struct handle h = {.head.handle_bytes = sizeof(h.id)};
         int mount;
 
-        if (name_to_handle_at(AT_FDCWD, group, &h.head, &mount, 0) < 0)
+        if (name_to_handle_at(AT_FDCWD, group, (struct file_handle *)&h, &mount, 0) < 0)
                 return -errno;
         if (h.head.handle_bytes != sizeof(h.id))
                 return -EOPNOTSUPP;
@@ -200,7 +200,7 @@ static int handle_of(const char *group, struct handle *ret)
 
 int sg_net_bpf_id(const char *group, uint64_t *ret)
 {
-        struct handle h;
+        struct handle h = {};
         int r;
 
         r = handle_of(group, &h);
@@ -411,7 +411,7 @@ static bool is_gone(const struct sg_net_bpf *n, uint64_t id)
         _cleanup_close_ int fd = -1;
 
         h.id = id;
-        fd = open_by_handle_at(n->base, &h.head, O_PATH | O_CLOEXEC);
+        fd = open_by_handle_at(n->base, (struct file_handle *)&h, O_PATH | O_CLOEXEC);
         return fd < 0 && errno == ESTALE;
 }
 
