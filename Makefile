@@ -313,6 +313,9 @@ $(LINTS:%=lint-%): $(CORE_LIB) $(MAN_PAGES)
 # --- installation ---------------------------------------------------------------------------------
 
 LIBDIR := $(PREFIX)/lib/schedgov
+USRLIBDIR ?= $(PREFIX)/lib
+PYTHONDIR ?= $(PREFIX)/lib/python3/dist-packages
+DOCDIR ?= $(PREFIX)/share/doc/schedgov
 MANDIR ?= $(PREFIX)/share/man
 UNITDIR ?= $(PREFIX)/lib/systemd/system
 USERUNITDIR ?= $(PREFIX)/lib/systemd/user
@@ -332,6 +335,10 @@ $(O)/units/%: units/%.in $(FLAGS_STAMP)
 	@mkdir -p $(@D)
 	@sed 's,@SBINDIR@,$(PREFIX)/sbin,g; s,@BINDIR@,$(PREFIX)/bin,g; s,@LIBDIR@,$(LIBDIR),g' $< >$@
 
+$(O)/%.pc: lib/client/%.pc.in lib/proto/names.h $(FLAGS_STAMP)
+	@version=$$(sed -n 's/^#define SG_VERSION "\(.*\)"/\1/p' lib/proto/names.h); \
+	 sed "s,@PREFIX@,$(PREFIX),; s,@USRLIBDIR@,$(USRLIBDIR),; s,@VERSION@,$$version," $< >$@
+
 # MODE:FILE:WHERE, for both ways.
 INSTALLED := 0755:$(O)/schedgovd:$(PREFIX)/sbin/schedgovd 0755:$(O)/schedctl:$(PREFIX)/bin/schedctl \
         0755:$(O)/schedgov-shim:$(LIBDIR)/schedgov-shim 0755:$(O)/schedgov-launch:$(LIBDIR)/schedgov-launch \
@@ -342,8 +349,13 @@ INSTALLED := 0755:$(O)/schedgovd:$(PREFIX)/sbin/schedgovd 0755:$(O)/schedctl:$(P
         0644:units/org.schedgov1.service:$(DBUS_SERVICES_DIR)/org.schedgov1.service \
         0644:units/org.schedgov1.policy:$(POLKIT_DIR)/org.schedgov1.policy \
         $(foreach p,$(MAN_PAGES),0644:$(p):$(MANDIR)/man$(patsubst .%,%,$(suffix $(p)))/$(notdir $(p))) \
-        $(foreach f,$(CONF_FILES),0644:$(f):$(VENDOR_CONF_DIR)/$(f:conf/%=%))
-OWN_DIRS := $(VENDOR_CONF_DIR)/policy.d $(VENDOR_CONF_DIR) $(LIBDIR)
+        $(foreach f,$(CONF_FILES),0644:$(f):$(VENDOR_CONF_DIR)/$(f:conf/%=%)) \
+        $(foreach l,$(LIBRARIES),0644:$(l):$(USRLIBDIR)/$(notdir $(l))) \
+        0644:$(O)/schedgov.pc:$(USRLIBDIR)/pkgconfig/schedgov.pc 0644:lib/client/schedgov.h:$(PREFIX)/include/schedgov.h \
+        0644:lib/client/schedgov.py:$(PYTHONDIR)/schedgov.py \
+        $(foreach e,$(wildcard examples/*.py),0644:$(e):$(DOCDIR)/$(e))
+LINKED := $(USRLIBDIR)/libschedgov.so
+OWN_DIRS := $(DOCDIR)/examples $(DOCDIR) $(VENDOR_CONF_DIR)/policy.d $(VENDOR_CONF_DIR) $(LIBDIR)
 put = install -D -m $(word 1,$(1)) $(word 2,$(1)) $(DESTDIR)$(word 3,$(1))
 where = $(DESTDIR)$(word 3,$(subst :, ,$(1)))
 define newline
@@ -353,10 +365,11 @@ endef
 
 .PHONY: man install uninstall
 man: $(MAN_PAGES)
-install: all man $(UNITS) $(USER_UNITS)
+install: all man $(UNITS) $(USER_UNITS) $(O)/schedgov.pc
 	$(foreach i,$(INSTALLED),@$(call put,$(subst :, ,$(i)))$(newline)	)
+	@ln -sf libschedgov.so.0 $(DESTDIR)$(LINKED)
 uninstall:
-	rm -f $(foreach i,$(INSTALLED),$(call where,$(i)))
+	rm -f $(foreach i,$(INSTALLED),$(call where,$(i))) $(DESTDIR)$(LINKED)
 	@rmdir --ignore-fail-on-non-empty $(wildcard $(OWN_DIRS:%=$(DESTDIR)%)) 2>/dev/null || true
 
 .PHONY: clean help

@@ -40,7 +40,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct report waiting;
 static double tokens = RATE;
 static uint64_t counted_nsec;
-static uint64_t sent_nsec; /* when something was last sent; 0 = all is known to have been seen */
+static uint64_t sent_nsec; /* when something was last sent or lost; 0 = all has been seen */
 static pid_t owner;        /* of what is waiting and of what was sent */
 static _Atomic uint64_t dropped;
 
@@ -127,7 +127,7 @@ static bool may_send(uint64_t now)
         return true;
 }
 
-/* 0 if nothing waits any more. */
+/* 0 if all was sent; -EAGAIN if it still waits, else it was lost. */
 static int send_waiting(uint64_t now)
 {
         struct text t = {.n = 0};
@@ -141,11 +141,10 @@ static int send_waiting(uint64_t now)
                 return r;
         if (r < 0) /* nobody is there: the governor restarts, or never will */
                 atomic_fetch_add(&dropped, 1);
-        else
-                sent_nsec = now;
+        sent_nsec = now;
         waiting.has = 0;
         waiting.total = 0;
-        return 0;
+        return r;
 }
 
 static void before_fork(void)
