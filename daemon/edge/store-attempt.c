@@ -361,11 +361,13 @@ int sg_attempt_inspect(struct sg_attempts *a, const struct sg_job_key *key,
         return r;
 }
 
-void sg_attempts_remove_logs(struct sg_attempts *a, const struct sg_job_key *key)
+void sg_attempts_remove_kept(struct sg_attempts *a, const struct sg_job_key *key)
 {
         char path[SG_ATTEMPT_NAME_MAX + 48];
         int n;
 
+        (void)snprintf(path, sizeof(path), "series/%" PRIu64 "-%s", key->n, key->origin);
+        (void)unlinkat(a->state_fd, path, 0);
         n = snprintf(path, sizeof(path), "logs/%" PRIu64 "-%s.log", key->n, key->origin);
         (void)unlinkat(a->state_fd, path, 0);
         for (unsigned i = 1;; i++) { /* .1, .2 …: rotation leaves no gaps */

@@ -41,5 +41,6 @@ int sg_attempt_publish(struct sg_attempts *a, const struct sg_job_key *key,
 int sg_attempt_sync(struct sg_attempts *a, const struct sg_job_key *key);
 int sg_attempt_inspect(struct sg_attempts *a, const struct sg_job_key *key,
                        struct sg_attempt_info *ret);
-/* The managed log of a job, and those that were rotated away from it. */
-void sg_attempts_remove_logs(struct sg_attempts *a, const struct sg_job_key *key);
+/* What is kept beside a job in the history: its managed log and those that were rotated away from
+ * it, and its series. */
+void sg_attempts_remove_kept(struct sg_attempts *a, const struct sg_job_key *key);

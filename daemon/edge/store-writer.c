@@ -221,7 +221,7 @@ static void forget(const struct sg_job_key *key, void *userdata)
 {
         struct sg_writer *w = userdata;
 
-        sg_attempts_remove_logs(&w->attempts, key);
+        sg_attempts_remove_kept(&w->attempts, key);
 }
 
 static int writer_open(struct sg_writer *w, const char *state_dir, char why[512])
