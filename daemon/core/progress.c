@@ -18,6 +18,7 @@
 #define BEHIND_MAX 3       /* reports from behind that are taken for another process's */
 #define SPREAD_MIN 0.02    /* nothing is known better than that */
 #define SPREAD_UNKNOWN 0.5 /* of a single interval */
+#define ALIKE 1.5          /* neighbouring intervals are: so many tell as much as one */
 #define OVERDUE_FACTOR 2   /* usual gaps between two reports */
 
 struct speed {
@@ -319,7 +320,7 @@ static void estimate(const struct sg_progress *p, uint64_t now_usec, struct sg_p
         since = overdue > 0 ? 0 : (double)(now_usec - p->moved_usec) / USEC_PER_SEC;
         v->eta_sec = whole > since ? whole - since : 0;
         future = s.interval_sec > 0 ? whole / s.interval_sec : 0;
-        sigma = s.spread * sqrt(1.0 / s.n + 1.0 / (future > 1 ? future : 1));
+        sigma = s.spread * sqrt(ALIKE / s.n + 1.0 / (future > 1 ? future : 1));
         if (sigma < SPREAD_MIN)
                 sigma = SPREAD_MIN;
         sigma = exp(quantile(s.n) * (sigma < 2 ? sigma : 2));

@@ -15,7 +15,6 @@
 #define HEADER_SIZE 12 /* the length and its check */
 #define FOOTER_SIZE 4
 #define PARTIAL_MIN 512U
-#define PARTIAL_KEPT (64U << 10) /* a larger buffer is given back at once */
 #define CRC_MASK_DELTA 0xa282ead8U
 
 enum { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2, WIRE_FIXED32 = 5 };
@@ -158,7 +157,7 @@ static int tensor_scalar(struct bytes t, double *ret)
                 } else if (is_field(&f, TENSOR_FLOATS, WIRE_FIXED32) ||
                            is_field(&f, TENSOR_DOUBLES, WIRE_FIXED64)) {
                         *ret = f.wire == WIRE_FIXED32 ? float_of(f.integer) : double_of(f.integer);
-                        n += 2; /* content stays empty */
+                        n += 2; /* one such number is 2 without content, all else isn't */
                 }
         }
         if (r < 0)
@@ -311,13 +310,6 @@ static int fill(struct sg_tfevents *t, size_t size, struct bytes *in)
         return 0;
 }
 
-static void drop_partial(struct sg_tfevents *t)
-{
-        t->size = 0;
-        if (t->allocated > PARTIAL_KEPT)
-                sg_tfevents_deinit(t);
-}
-
 static void skip(struct sg_tfevents *t, struct bytes *in)
 {
         uint64_t n = (uint64_t)(in->end - in->p);
@@ -341,7 +333,7 @@ static int advance(struct sg_tfevents *t, struct bytes *in, sg_tfevents_fn *fn, 
                 return 1;
         if (t->skip > 0) {
                 t->skip -= t->size;
-                drop_partial(t);
+                t->size = 0;
                 return 0;
         }
         if (n < size) {
@@ -353,8 +345,7 @@ static int advance(struct sg_tfevents *t, struct bytes *in, sg_tfevents_fn *fn, 
                 in->p += size;
         }
         take_record(t, p + HEADER_SIZE, size - HEADER_SIZE - FOOTER_SIZE, fn, userdata);
-        if (t->size > 0)
-                drop_partial(t);
+        t->size = 0;
         return 0;
 }
 
@@ -369,10 +360,9 @@ int sg_tfevents_feed(struct sg_tfevents *t, const void *data, size_t n, sg_tfeve
                         skip(t, &in);
                 else
                         r = advance(t, &in, fn, userdata);
-        if (r != 0) {
-                t->lost = true;
+        t->lost = r != 0;
+        if (t->lost || t->size == 0)
                 sg_tfevents_deinit(t);
-        }
         return r;
 }
 
