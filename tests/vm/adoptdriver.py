@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What the tests of adoption share: units that others start, and the jobs that they become."""
-import contextlib
 import json
 import subprocess
 
@@ -53,17 +52,18 @@ class Node(guestdriver.Node):
         return int(self.of_unit(unit)["id"].partition("@")[0])
 
     def ended(self, n):
-        return until(lambda: (lambda j: j if j["state"] in FINAL else None)(self.job(n)),
-                     f"end of job {n}")
+        self.wait(n)
+        job = self.job(n)
+        assert job["state"] in FINAL, job
+        return job
 
     def close(self):
         for p in self.beside:
             p.kill()
             p.wait()
-        for unit in self.units:
-            with contextlib.suppress(AssertionError):
-                run("systemctl", "stop", unit)
-            run("systemctl", "reset-failed", unit, check=False)
+        if self.units:
+            run("systemctl", "stop", *self.units, check=False)
+            run("systemctl", "reset-failed", *self.units, check=False)
         until(lambda: not self.adopted(), "end of what was adopted")
         super().close()
 
