@@ -38,6 +38,7 @@ struct sg_class {
         /* systemd only */
         unsigned n_scopes;
         bool held; /* its slice and holder have been asked for */
+        struct sg_systemd *systemd;
 };
 
 struct sg_leftover {

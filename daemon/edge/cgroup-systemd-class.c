@@ -124,18 +124,55 @@ static int append_holder(sd_bus_message *m, const struct sg_systemd *sd)
         return r < 0 ? r : sd_bus_message_close_container(m);
 }
 
+static void not_held(struct sg_class *c, const sd_bus_error *e)
+{
+        c->held = false; /* the next job asks again */
+        if (!sg_systemd_is_away(e))
+                sg_log(LOG_WARNING, "class %s: systemd refused its slice: %s", c->name,
+                       e->message ?: e->name);
+}
+
+static int on_kept(sd_bus_message *reply, void *userdata, sd_bus_error *error)
+{
+        const sd_bus_error *e = sd_bus_message_get_error(reply);
+        struct sg_class *c = userdata;
+
+        (void)error;
+        if (e && sd_bus_error_has_name(e, SG_SYSTEMD_ERROR("NoSuchUnit"))) {
+                c->held = false; /* it has gone meanwhile */
+                sg_class_hold(c->systemd, c);
+        } else if (e) {
+                not_held(c, e);
+        }
+        return 0;
+}
+
+/* It exists, but may be about to stop, as its class was idle a moment ago: then it stays. */
+static int keep_holder(struct sg_class *c)
+{
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
+        char holder[SG_UNIT_NAME_MAX];
+        int r;
+
+        sg_class_holder_name(holder, c->systemd, c->name);
+        r = sg_systemd_new_call(c->systemd, &m, "StartUnit");
+        if (r >= 0)
+                r = sd_bus_message_append(m, "ss", holder, "replace");
+        return r < 0 ? r
+                     : sd_bus_call_async(sg_bus_connection_get(c->systemd->connection), NULL, m,
+                                         on_kept, c, 0);
+}
+
 static int on_held(sd_bus_message *reply, void *userdata, sd_bus_error *error)
 {
         const sd_bus_error *e = sd_bus_message_get_error(reply);
         struct sg_class *c = userdata;
 
         (void)error;
-        if (!e || sd_bus_error_has_name(e, SG_SYSTEMD_ERROR("UnitExists")))
-                return 0;
-        c->held = false; /* the next job asks again */
-        if (!sg_systemd_is_away(e))
-                sg_log(LOG_WARNING, "class %s: systemd refused its slice: %s", c->name,
-                       e->message ?: e->name);
+        if (e && sd_bus_error_has_name(e, SG_SYSTEMD_ERROR("UnitExists")))
+                c->held = keep_holder(c) >= 0;
+        else if (e)
+                not_held(c, e);
         return 0;
 }
 
@@ -162,6 +199,7 @@ void sg_class_hold(struct sg_systemd *sd, struct sg_class *c)
 
         if (c->held)
                 return;
+        c->systemd = sd;
         r = start_holder(sd, c);
         if (r < 0) {
                 sg_log(LOG_WARNING, "class %s: cannot ask for its slice: %s", c->name,
