@@ -213,6 +213,7 @@ NEEDS_lint := build lint
 NEEDS_fuzz := build fuzz
 NEEDS_demo := build check
 NEEDS_bench-launch := build bench
+NEEDS_bench-monitor := build bench
 NEEDS_bench-vm := build vm
 NEEDS_bench-omp := build check
 DEP_GROUPS := $(if $(filter deps,$(MAKECMDGOALS)),,$(sort $(foreach g,$(MAKECMDGOALS),$(NEEDS_$(g)))))
@@ -288,11 +289,13 @@ coverage: deps
 	+@$(MAKE) --no-print-directory VARIANT=cov coverage
 endif
 
-.PHONY: demo bench-launch bench-vm bench-omp
+.PHONY: demo bench-launch bench-monitor bench-vm bench-omp
 demo: deps all $(WORKLOADS)
 	@$(TEST_ENV) tests/demo/demo
 bench-launch: deps all $(WORKLOADS) $(BENCHES)
 	@$(TEST_ENV) tests/bench/bench-launch
+bench-monitor: deps $(BENCHES)
+	@$(TEST_ENV) tests/bench/bench-monitor
 bench-omp: deps all
 	@$(TEST_ENV) tests/integration/omp-quota 9
 bench-vm: deps all
@@ -385,6 +388,7 @@ help:
 #h make kills           1,000 kill -9 at random under load (SG_KILLS=), and what was lost: nothing
 #h make demo            three governed jobs, live, within a minute
 #h make bench-launch    what a job's start costs, next to its peers
+#h make bench-monitor   what a round of samples costs, next to its peers
 #h make bench-omp       an OpenMP program under a quota, with the preload and with fixed threads
 #h make bench-vm        the same under systemd, in a guest, next to systemd-run
 #h make lint            layers, format, cppcheck, shellcheck, sizes, words, man pages
