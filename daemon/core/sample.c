@@ -4,11 +4,6 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Pressure is looked at soon enough to govern by; what is dear or rare is spread over eight rounds.
- */
-#define PSI_ROUNDS 2
-#define SLOW_ROUNDS 8
-
 /* Less is the noise of a process that waits: timers, page tables, a heartbeat. */
 #define ACTIVE_CPU 0.01
 #define ACTIVE_MEMORY_PARTS 100
@@ -18,17 +13,18 @@ void sg_sample_init(struct sg_sample *s)
         memset(s, 0xff, sizeof(*s)); /* SG_UNLIMITED everywhere */
 }
 
-uint32_t sg_sample_due(uint64_t round, unsigned place)
+/* Counters lose nothing by being read less often, and CPU time is what shares are decided by. */
+uint32_t sg_sample_due(uint64_t round, size_t place, size_t n)
 {
-        uint32_t what = SG_SAMPLE_CPU | SG_SAMPLE_MEMORY | SG_SAMPLE_IO | SG_SAMPLE_PIDS;
+        static const uint8_t turns[] = {
+                SG_SAMPLE_MEMORY | SG_SAMPLE_PIDS,        SG_SAMPLE_PSI, SG_SAMPLE_IO,     0,
+                SG_SAMPLE_MEMORY | SG_SAMPLE_WORKING_SET, SG_SAMPLE_PSI, SG_SAMPLE_EVENTS, 0,
+        };
+        uint64_t turn = round + place;
 
-        if ((round + place) % PSI_ROUNDS == 0)
-                what |= SG_SAMPLE_PSI;
-        if ((round + place) % SLOW_ROUNDS == 1)
-                what |= SG_SAMPLE_EVENTS;
-        if ((round + place) % SLOW_ROUNDS == 5)
-                what |= SG_SAMPLE_WORKING_SET;
-        return what;
+        if (n <= SG_SAMPLE_FEW)
+                return SG_SAMPLE_ALL;
+        return SG_SAMPLE_CPU | (turn % 2 == 0 ? turns[turn / 2 % SG_ELEMENTSOF(turns)] : 0);
 }
 
 bool sg_sample_rate(uint64_t before, uint64_t after, uint64_t usec, double *ret)

@@ -141,7 +141,7 @@ static bool may_keep(int fd)
 
 static int read_fd(int fd, const struct sg_source *source, struct sg_sampling *to)
 {
-        char text[TEXT_MAX];
+        static char text[TEXT_MAX]; /* of one call: on the stack each page would be touched */
         ssize_t n;
 
         do

@@ -401,34 +401,38 @@ static void test_active(void **state)
         assert_true(sg_sample_active(&a, &b));
 }
 
-/* In eight rounds each job has had everything, and any round costs what the others do. */
+/* Jobs that have this due in a round. */
+static size_t due(uint64_t round, size_t jobs, uint32_t bit)
+{
+        size_t n = 0;
+
+        for (size_t job = 0; job < jobs; job++)
+                n += (sg_sample_due(round, job, jobs) & bit) != 0;
+        return n;
+}
+
+/* In sixteen rounds each job has had everything, and any round costs what the others do. */
 static void test_due(void **state)
 {
-        const unsigned jobs = 64;
+        const size_t jobs = 64;
 
         (void)state;
-        for (unsigned job = 0; job < jobs; job++) {
+        for (size_t job = 0; job < jobs; job++) {
                 uint32_t had = 0;
 
-                for (uint64_t round = 100; round < 108; round++) {
-                        uint32_t due = sg_sample_due(round, job);
-
-                        assert_true(due & SG_SAMPLE_CPU && due & SG_SAMPLE_MEMORY);
-                        had |= due;
-                }
+                for (uint64_t round = 100; round < 116; round++)
+                        had |= sg_sample_due(round, job, jobs);
                 assert_int_equal(had, SG_SAMPLE_ALL);
         }
-        for (uint64_t round = 0; round < 20; round++) {
-                unsigned psi_due = 0, events = 0, sets = 0;
-
-                for (unsigned job = 0; job < jobs; job++) {
-                        psi_due += (sg_sample_due(round, job) & SG_SAMPLE_PSI) != 0;
-                        events += (sg_sample_due(round, job) & SG_SAMPLE_EVENTS) != 0;
-                        sets += (sg_sample_due(round, job) & SG_SAMPLE_WORKING_SET) != 0;
-                }
-                assert_int_equal(psi_due, jobs / 2);
-                assert_int_equal(events, jobs / 8);
-                assert_int_equal(sets, jobs / 8);
+        for (uint64_t round = 0; round < 40; round++) {
+                assert_int_equal(due(round, jobs, SG_SAMPLE_CPU), jobs);
+                assert_int_equal(due(round, jobs, SG_SAMPLE_MEMORY), jobs / 8);
+                assert_int_equal(due(round, jobs, SG_SAMPLE_PSI), jobs / 8);
+                assert_int_equal(due(round, jobs, SG_SAMPLE_IO), jobs / 16);
+                assert_int_equal(due(round, jobs, SG_SAMPLE_PIDS), jobs / 16);
+                assert_int_equal(due(round, jobs, SG_SAMPLE_EVENTS), jobs / 16);
+                assert_int_equal(due(round, jobs, SG_SAMPLE_WORKING_SET), jobs / 16);
+                assert_int_equal(sg_sample_due(round, 3, SG_SAMPLE_FEW), SG_SAMPLE_ALL);
         }
 }
 
