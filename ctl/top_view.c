@@ -289,7 +289,7 @@ static void memory_line(const struct sg_top *t, struct output *out)
         put(out, line, SG_TOP_PLAIN);
 }
 
-/* Those that carry something or have a fault; the loopback only where there is no other. */
+/* The loopback only where there is no other, and none that is down and never was up. */
 static void link_line(const struct sg_top *t, struct output *out)
 {
         char line[LINE_MAX_BYTES] = "Net ", rx[32], tx[32];
@@ -299,7 +299,8 @@ static void link_line(const struct sg_top *t, struct output *out)
         for (size_t i = 0; i < t->n_links && used < sizeof(line); i++) {
                 const struct sg_top_link *l = &t->links[i];
 
-                if (strcmp(l->name, "lo") == 0 && t->n_links > 1)
+                if ((strcmp(l->name, "lo") == 0 && t->n_links > 1) ||
+                    (!l->up && l->rx_bytes + l->tx_bytes <= 0))
                         continue;
                 if (!l->up)
                         used += (size_t)snprintf(line + used, sizeof(line) - used, " %s down ",

@@ -284,9 +284,10 @@ static int choose_key(struct top *t, struct sg_error *e)
 static int choose_output(struct top *t)
 {
         bool terminal = isatty(STDOUT_FILENO) == 1;
+        bool utf8 = sg_output_is_utf8(); /* before ncurses, which wants to know, too */
         int r = t->inv->json ? -ENOTTY : sg_screen_open(&t->screen);
 
-        t->view = (struct sg_top_view){.utf8 = sg_output_is_utf8(),
+        t->view = (struct sg_top_view){.utf8 = utf8,
                                        .interactive = r >= 0,
                                        .no_legend = t->inv->no_legend,
                                        .width = sg_terminal_width()};

@@ -283,7 +283,7 @@ int sg_series_document(struct sg_manager *m, const struct sg_job_key *key, char 
         int r;
 
         r = sg_series_read(sg_store_dir(m->store), key, &s);
-        if (r < 0 && r != -ENOENT) /* a job that was short has none */
+        if (r < 0 && r != -ENOENT && r != -EBADMSG) /* none yet, or it is started anew */
                 return r;
         sg_job_id_format(id, key, m->node.name);
         o = json_object();
