@@ -33,6 +33,13 @@ static struct sg_followed *find_id(struct sg_job_reader *r, uint64_t id)
         return NULL;
 }
 
+const struct sg_job_key *sg_job_reader_key_of(struct sg_job_reader *r, uint64_t id)
+{
+        const struct sg_followed *f = find_id(r, id);
+
+        return f ? &f->key : NULL;
+}
+
 static void drop(struct sg_followed *f)
 {
         sg_list_remove(&f->link);

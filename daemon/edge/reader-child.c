@@ -79,8 +79,7 @@ static void set_up_process(int fd)
 
 static void begin_step(struct child *c, uint64_t id)
 {
-        atomic_store_explicit(&c->page->busy, id, memory_order_relaxed);
-        (void)atomic_fetch_add_explicit(&c->page->beat, 1, memory_order_relaxed);
+        sg_reader_begin_step(c->page, id);
 }
 
 /* Waits for as long as the daemon is busy. */
@@ -171,7 +170,7 @@ static int follow(struct child *c, const struct sg_reader_message *m)
         }
         if (r < 0)
                 return r;
-        j->busy = &c->page->busy;
+        j->page = c->page;
         sg_list_append(&c->jobs, &j->link);
         c->news = true;
         return look_at(c, j, false);
@@ -271,8 +270,8 @@ static bool has_rounds(const struct child *c)
         return c->interval_usec > 0 && !sg_list_empty(&c->jobs);
 }
 
-/* Until a message comes, or a round is due. */
-static void wait_for_work(struct child *c)
+/* Until a message comes (true), or a round is due. */
+static bool wait_for_work(struct child *c)
 {
         struct pollfd p = {.fd = c->fd, .events = POLLIN};
         uint64_t now = sg_now_monotonic_usec(), left = c->next_usec > now ? c->next_usec - now : 0;
@@ -282,7 +281,7 @@ static void wait_for_work(struct child *c)
         };
 
         atomic_store_explicit(&c->page->busy, SG_READER_NOBODY, memory_order_relaxed);
-        (void)ppoll(&p, 1, has_rounds(c) ? &timeout : NULL, NULL);
+        return ppoll(&p, 1, has_rounds(c) ? &timeout : NULL, NULL) > 0;
 }
 
 static int run_round(struct child *c)
@@ -300,8 +299,7 @@ static int loop(struct child *c)
         int r;
 
         do {
-                wait_for_work(c);
-                r = receive(c);
+                r = wait_for_work(c) ? receive(c) : 0;
                 if (r >= 0)
                         r = run_round(c);
                 if (r >= 0)

@@ -15,5 +15,11 @@ struct sg_reader_page {
         _Atomic uint64_t busy; /* the job of this step, or SG_READER_NOBODY */
 };
 
+static inline void sg_reader_begin_step(struct sg_reader_page *page, uint64_t id)
+{
+        atomic_store_explicit(&page->busy, id, memory_order_relaxed);
+        (void)atomic_fetch_add_explicit(&page->beat, 1, memory_order_relaxed);
+}
+
 /* Until the other end of fd is closed. What to exit with. */
 int sg_reader_main(int fd, struct sg_reader_page *page, const char *journal_dir);

@@ -53,6 +53,8 @@ void sg_job_reader_send(struct sg_job_reader *r); /* what is in `out` */
 void sg_job_reader_say_all(struct sg_job_reader *r);
 /* Of one datagram. -EBADMSG. */
 int sg_job_reader_dispatch(struct sg_job_reader *r, const void *data, size_t size);
+/* NULL: nobody's. */
+const struct sg_job_key *sg_job_reader_key_of(struct sg_job_reader *r, uint64_t id);
 /* The process has died while it was busy with this job. */
 void sg_job_reader_blame(struct sg_job_reader *r, uint64_t id);
 /* It has died: there are no last words to be waited for. */

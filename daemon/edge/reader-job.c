@@ -5,7 +5,6 @@
 #include "edge/pattern.h"
 #include <errno.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -13,7 +12,7 @@
 /* CPU time that a pattern gets per look: a hundred lines of the worst pattern that is accepted, or
  * all of SG_TAIL_LOOK_MAX for any that somebody would write. */
 #define PATTERN_NSEC 500000000ULL
-#define CLOCK_LINES 16 /* the clock is asked at every so many lines: it is a system call */
+#define CLOCK_LINES 4 /* the clock is asked once for so many lines: it is a system call */
 
 static uint64_t cpu_nsec(void)
 {
@@ -64,6 +63,12 @@ static void tell_error(struct sg_reading *j, int error, const char *path, struct
 /* --- text ---------------------------------------------------------------------------------------
  */
 
+static void begin_step(const struct sg_reading *j)
+{
+        if (j->page)
+                sg_reader_begin_step(j->page, j->id);
+}
+
 static int by_pattern(const char *line, size_t n, enum sg_goal goal, void *state,
                       struct sg_report *ret)
 {
@@ -72,8 +77,10 @@ static int by_pattern(const char *line, size_t n, enum sg_goal goal, void *state
         (void)goal;
         if (j->until_nsec == 0)
                 j->until_nsec = cpu_nsec() + PATTERN_NSEC;
-        if (++j->n_matched % CLOCK_LINES == 0 && !j->slow)
+        if (++j->n_matched % CLOCK_LINES == 0 && !j->slow) {
+                begin_step(j);
                 j->slow = cpu_nsec() > j->until_nsec;
+        }
         return !j->slow && sg_pattern_match(j->pattern, line, n, ret) > 0;
 }
 
@@ -114,8 +121,7 @@ static void on_message(const char *text, size_t n, void *userdata)
 {
         struct sg_job_text *t = userdata;
 
-        if (t->job->busy)
-                atomic_store_explicit(t->job->busy, t->job->id, memory_order_relaxed);
+        begin_step(t->job);
         text_take(t, text, n);
         text_take(t, "\n", 1);
 }

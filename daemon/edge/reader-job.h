@@ -3,6 +3,7 @@
 /* One job as the reader follows it: all the places where its progress may be found. */
 
 #include "base/list.h"
+#include "edge/reader-child.h"
 #include "edge/reader-events.h"
 #include "edge/reader-file.h"
 #include "edge/reader-journal.h"
@@ -34,8 +35,8 @@ struct sg_reading {
         struct sg_events events;
         struct sg_journal_unit unit;
         struct sg_journal *journal;
-        uint32_t told;          /* bits of enum sg_reader_trouble */
-        _Atomic uint64_t *busy; /* where to say who is worked for; or NULL */
+        uint32_t told;               /* bits of enum sg_reader_trouble */
+        struct sg_reader_page *page; /* where to say who is worked for; or NULL */
 };
 
 /* Takes nothing of the message. What of it can't be followed is a trouble of the job. -ENOMEM. */

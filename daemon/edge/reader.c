@@ -159,14 +159,24 @@ static uint64_t next_delay(struct sg_job_reader *r)
         return delay;
 }
 
+static void log_death(struct sg_job_reader *r, const char *what, uint64_t busy)
+{
+        const struct sg_job_key *key = sg_job_reader_key_of(r, busy);
+        char id[SG_JOB_ID_MAX] = "";
+
+        if (key)
+                sg_job_id_format(id, key, key->origin);
+        sg_log(LOG_WARNING,
+               "the reader of jobs' progress (pid %d) %s%s%s; it is started again, and jobs that "
+               "run are not touched",
+               (int)r->pid, what, key ? " while it read what this job says: " : "", id);
+}
+
 static void reader_die(struct sg_job_reader *r, const char *what)
 {
         uint64_t busy = atomic_load_explicit(&r->page->busy, memory_order_relaxed);
 
-        sg_log(LOG_WARNING,
-               "the reader of jobs' progress (pid %d) %s%s; it is started again, and jobs that run "
-               "are not touched",
-               (int)r->pid, what, busy != SG_READER_NOBODY ? " while it read what a job says" : "");
+        log_death(r, what, busy);
         r->io = sd_event_source_disable_unref(r->io);
         r->fd = sg_close(r->fd);
         sg_record_deinit(&r->out);

