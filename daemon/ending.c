@@ -8,6 +8,7 @@
 #include "base/time-util.h"
 #include "edge/log.h"
 #include "manager.h"
+#include "metrics.h"
 #include "monitor.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -93,6 +94,7 @@ static void on_end_durable(int result, const struct sg_job *job, void *userdata)
         l->ended_durable = true;
         sg_api_emit(m, &l->job);
         if (!l->requeueing) {
+                sg_metrics_ended(m->metrics, l);
                 sg_api_answer_waiters(l);
                 sg_manager_dependency_ended(m, &l->job);
         }

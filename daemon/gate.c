@@ -8,6 +8,7 @@
 #include "base/time-util.h"
 #include "edge/log.h"
 #include "manager.h"
+#include "metrics.h"
 #include "monitor.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -180,6 +181,7 @@ static void on_started(struct sg_live *l)
         l->failed_starts = 0;
         l->job.started_usec = sg_now_realtime_usec();
         sg_monitor_watch(l);
+        sg_metrics_started(l->manager->metrics, l);
         if (l->job.limits.time_limit_usec != SG_UNLIMITED) /* its deadline is known now */
                 sg_monitor_publish(l);
         sg_live_changed(l);

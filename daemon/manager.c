@@ -7,6 +7,7 @@
 #include "base/record.h"
 #include "base/time-util.h"
 #include "edge/log.h"
+#include "metrics.h"
 #include "monitor.h"
 #include "notify.h"
 #include "proto/names.h"
@@ -159,6 +160,7 @@ static int reload(struct sg_manager *m, struct sg_config_errors *errors)
         settings_apply(m);
         sg_adopter_reload(m->adopter);
         sg_monitor_reload(m->monitor);
+        sg_metrics_reload(m->metrics);
         sg_log(LOG_INFO, "configuration loaded: %zu classes", m->settings->n_classes);
         return 0;
 }
@@ -368,7 +370,10 @@ static int manager_start(struct sg_manager *m, const struct sg_manager_options *
                 r = open_bus(m, o);
         sg_store_on_death(m->store, on_store_dead, m);
         m->started_usec = sg_now_monotonic_usec();
-        return r < 0 ? fail(ret_why, r, "open the socket") : 0;
+        if (r < 0)
+                return fail(ret_why, r, "open the socket");
+        r = sg_metrics_new(&m->metrics, m);
+        return r < 0 ? fail(ret_why, r, "export metrics") : 0;
 }
 
 int sg_manager_new(struct sg_manager **ret, sd_event *event, const struct sg_manager_options *o,
@@ -419,6 +424,7 @@ struct sg_manager *sg_manager_free(struct sg_manager *m)
         if (!m)
                 return NULL;
         m->stopping = true;
+        m->metrics = sg_metrics_free(m->metrics);
         /* First, so that what the store still answers finds nobody. */
         m->server = sg_bus_server_free(m->server);
         m->service = sg_bus_service_free(m->service);

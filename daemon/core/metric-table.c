@@ -3,13 +3,13 @@
 
 #include "core/metric-table.h"
 
-#define G SG_METRIC_GAUGE
-#define C SG_METRIC_COUNTER
-#define I SG_METRIC_INFO
+#define G SG_FAMILY_GAUGE
+#define C SG_FAMILY_COUNTER
+#define I SG_FAMILY_INFO
 #define JOB "job_id class"
 
 /* clang-format off */
-const struct sg_metric sg_metrics[_SG_METRIC_MAX] = {
+const struct sg_family sg_metrics[_SG_METRIC_MAX] = {
         /* name, type, unit, labels, help */
         [SG_METRIC_BUILD] = {"schedgov_build", I, "", "version backend node", "Version of the daemon, how it makes control groups, and the name that ids of jobs have behind their @."},
         [SG_METRIC_PROCESS_CPU] = {"schedgov_process_cpu_seconds", C, "seconds", "process", "CPU time that the daemon's own processes used."},
@@ -56,6 +56,7 @@ const struct sg_metric sg_metrics[_SG_METRIC_MAX] = {
         [SG_METRIC_JOB] = {"schedgov_job", I, "", "job_id class user name adopted source", "What a running job is: whose, called what, started by somebody else or not, and where its progress comes from."},
         [SG_METRIC_JOB_START] = {"schedgov_job_start_time_seconds", G, "seconds", JOB, "When the job started, since 1970."},
         [SG_METRIC_JOB_SUSPENDED] = {"schedgov_job_suspended", G, "", JOB, "1 while the job is suspended, else 0."},
+        [SG_METRIC_JOB_SHARE] = {"schedgov_job_share_ratio", G, "ratio", JOB, "The part of the node that its weights, and those of the others, give the job when all want more."},
         [SG_METRIC_JOB_CPU_WEIGHT] = {"schedgov_job_spec_cpu_weight", G, "", JOB, "Weight of the job within its class."},
         [SG_METRIC_JOB_MEMORY_LIMIT] = {"schedgov_job_spec_memory_limit_bytes", G, "bytes", JOB, "Memory that the job may use at most, if that is limited."},
         [SG_METRIC_JOB_CPU] = {"schedgov_job_cpu_usage_seconds", C, "seconds", JOB, "CPU time that the job used."},

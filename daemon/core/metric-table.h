@@ -59,6 +59,7 @@ enum sg_metric_id {
         SG_METRIC_JOB,
         SG_METRIC_JOB_START,
         SG_METRIC_JOB_SUSPENDED,
+        SG_METRIC_JOB_SHARE,
         SG_METRIC_JOB_CPU_WEIGHT,
         SG_METRIC_JOB_MEMORY_LIMIT,
         SG_METRIC_JOB_CPU,
@@ -97,4 +98,4 @@ enum sg_metric_id {
         _SG_METRIC_MAX,
 };
 
-extern const struct sg_metric sg_metrics[_SG_METRIC_MAX];
+extern const struct sg_family sg_metrics[_SG_METRIC_MAX];

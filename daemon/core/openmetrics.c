@@ -131,24 +131,24 @@ static bool labels_valid(const char *labels)
         return true;
 }
 
-bool sg_metric_valid(const struct sg_metric *m)
+bool sg_family_valid(const struct sg_family *m)
 {
         if (!is_name(m->name, strlen(m->name)) || has_reserved_end(m->name))
                 return false;
-        if (m->unit[0] && (m->type == SG_METRIC_INFO || !ends_in(m->name, m->unit)))
+        if (m->unit[0] && (m->type == SG_FAMILY_INFO || !ends_in(m->name, m->unit)))
                 return false;
         return labels_valid(m->labels) && m->help[0] && !m->help[strcspn(m->help, "\\\"\n")];
 }
 
-static const char *suffix(const struct sg_metric *m)
+static const char *suffix(const struct sg_family *m)
 {
         static const char *const suffixes[] = {
-                [SG_METRIC_GAUGE] = "", [SG_METRIC_COUNTER] = "_total", [SG_METRIC_INFO] = "_info"};
+                [SG_FAMILY_GAUGE] = "", [SG_FAMILY_COUNTER] = "_total", [SG_FAMILY_INFO] = "_info"};
 
         return suffixes[m->type];
 }
 
-int sg_metric_sample_name(const struct sg_metric *m, char *buf, size_t size)
+int sg_family_sample_name(const struct sg_family *m, char *buf, size_t size)
 {
         int n = snprintf(buf, size, "%s%s", m->name, suffix(m));
 
@@ -176,9 +176,9 @@ int sg_openmetrics_end(struct sg_openmetrics *w)
         return w->error;
 }
 
-void sg_openmetrics_family(struct sg_openmetrics *w, const struct sg_metric *family)
+void sg_openmetrics_family(struct sg_openmetrics *w, const struct sg_family *family)
 {
-        if (!sg_metric_valid(family) || (w->family && family <= w->family))
+        if (!sg_family_valid(family) || (w->family && family <= w->family))
                 fail(w, -EINVAL);
         w->family = family;
         w->headed = false;
@@ -199,7 +199,7 @@ static void put_heading(struct sg_openmetrics *w)
 {
         static const char *const open[] = {"gauge", "counter", "info"};
         static const char *const plain[] = {"gauge", "counter", "gauge"};
-        const struct sg_metric *m = w->family;
+        const struct sg_family *m = w->family;
 
         put_line(w, "# HELP ", m->help);
         put_line(w, "# TYPE ", (w->format == SG_METRICS_TEXT ? plain : open)[m->type]);
@@ -343,7 +343,7 @@ void sg_openmetrics_double(struct sg_openmetrics *w, const struct sg_label *labe
         char buf[32];
         int n;
 
-        if (w->family && w->family->type == SG_METRIC_COUNTER && (!isfinite(value) || value < 0))
+        if (w->family && w->family->type == SG_FAMILY_COUNTER && (!isfinite(value) || value < 0))
                 return;
         if (isnan(value))
                 n = snprintf(buf, sizeof(buf), "NaN");
@@ -358,7 +358,7 @@ void sg_openmetrics_double(struct sg_openmetrics *w, const struct sg_label *labe
 
 void sg_openmetrics_info(struct sg_openmetrics *w, const struct sg_label *labels)
 {
-        if (w->family && w->family->type != SG_METRIC_INFO)
+        if (w->family && w->family->type != SG_FAMILY_INFO)
                 fail(w, -EINVAL);
         sg_openmetrics_u64(w, labels, 1);
 }

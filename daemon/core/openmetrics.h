@@ -21,21 +21,21 @@
 
 enum sg_openmetrics_format { SG_METRICS_TEXT, SG_METRICS_OPENMETRICS };
 
-enum sg_metric_type { SG_METRIC_GAUGE, SG_METRIC_COUNTER, SG_METRIC_INFO };
+enum sg_family_type { SG_FAMILY_GAUGE, SG_FAMILY_COUNTER, SG_FAMILY_INFO };
 
 /* A family. The samples of a counter are called NAME_total, those of an info NAME_info. */
-struct sg_metric {
+struct sg_family {
         const char *name; /* without such a suffix; with its unit at the end, if it has one */
-        enum sg_metric_type type;
+        enum sg_family_type type;
         const char *unit;   /* "seconds", "bytes", "ratio" or "" */
         const char *labels; /* that its samples have, between blanks */
         const char *help;   /* one line */
 };
 
 /* Whether name, unit, labels and help are as the formats and promtool want them. */
-bool sg_metric_valid(const struct sg_metric *m);
+bool sg_family_valid(const struct sg_family *m);
 /* As its samples are called. -ENAMETOOLONG */
-int sg_metric_sample_name(const struct sg_metric *m, char *buf, size_t size);
+int sg_family_sample_name(const struct sg_family *m, char *buf, size_t size);
 
 /* The end of an array of labels has no name. */
 struct sg_label {
@@ -46,7 +46,7 @@ struct sg_openmetrics {
         char *data; /* `size` bytes, no NUL; valid until the next begin */
         size_t size, allocated;
         enum sg_openmetrics_format format;
-        const struct sg_metric *family;
+        const struct sg_family *family;
         bool headed; /* … has its HELP and TYPE */
         int error;   /* the first; all that follows does nothing */
 };
@@ -57,7 +57,7 @@ void sg_openmetrics_begin(struct sg_openmetrics *w, enum sg_openmetrics_format f
 int sg_openmetrics_end(struct sg_openmetrics *w);
 
 /* All families of one exposition are rows of one table, later ones behind earlier ones. */
-void sg_openmetrics_family(struct sg_openmetrics *w, const struct sg_metric *family);
+void sg_openmetrics_family(struct sg_openmetrics *w, const struct sg_family *family);
 
 /* Samples of the family. labels: in the order of the family's, no more than those; NULL = none. */
 void sg_openmetrics_u64(struct sg_openmetrics *w, const struct sg_label *labels, uint64_t value);

@@ -12,10 +12,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const struct sg_metric families[] = {
-        {"t_some", SG_METRIC_INFO, "", "a b", "An info."},
-        {"t_cpu_seconds", SG_METRIC_COUNTER, "seconds", "a b", "A counter."},
-        {"t_loss", SG_METRIC_GAUGE, "", "a b", "A gauge."},
+static const struct sg_family families[] = {
+        {"t_some", SG_FAMILY_INFO, "", "a b", "An info."},
+        {"t_cpu_seconds", SG_FAMILY_COUNTER, "seconds", "a b", "A counter."},
+        {"t_loss", SG_FAMILY_GAUGE, "", "a b", "A gauge."},
 };
 
 static void check(bool holds)
@@ -94,13 +94,13 @@ static void expect_double(const char **p, double value)
                 check(fabs(got - value) <= fabs(value) * 1e-14);
 }
 
-static void expect_heading(const char **p, const struct sg_metric *m, bool open)
+static void expect_heading(const char **p, const struct sg_family *m, bool open)
 {
         static const char *const types[2][3] = {{"gauge", "counter", "gauge"},
                                                 {"gauge", "counter", "info"}};
         char name[64], text[256];
 
-        check(sg_metric_sample_name(m, name, sizeof(name)) == 0);
+        check(sg_family_sample_name(m, name, sizeof(name)) == 0);
         snprintf(text, sizeof(text), "# HELP %s %s\n# TYPE %s %s\n", open ? m->name : name, m->help,
                  open ? m->name : name, types[open][m->type]);
         expect(p, text);

@@ -17,7 +17,7 @@
 #define LARGE 150000U                        /* samples: more than all socket buffers take */
 #define PAGES 4U                             /* that http-page.c keeps */
 
-static const struct sg_metric family = {"t_number", SG_METRIC_GAUGE, "", "i", "How many pages."};
+static const struct sg_family family = {"t_number", SG_FAMILY_GAUGE, "", "i", "How many pages."};
 
 struct bench {
         sd_event *event;

@@ -8,10 +8,10 @@
 #include <float.h>
 #include <math.h>
 
-static const struct sg_metric table[] = {
-        {"t_build", SG_METRIC_INFO, "", "version", "About us."},
-        {"t_cpu_seconds", SG_METRIC_COUNTER, "seconds", "id class", "Used."},
-        {"t_loss", SG_METRIC_GAUGE, "", "id", "Reported."},
+static const struct sg_family table[] = {
+        {"t_build", SG_FAMILY_INFO, "", "version", "About us."},
+        {"t_cpu_seconds", SG_FAMILY_COUNTER, "seconds", "id class", "Used."},
+        {"t_loss", SG_FAMILY_GAUGE, "", "id", "Reported."},
 };
 enum { BUILD, CPU, LOSS };
 
@@ -226,38 +226,38 @@ static void test_own_mistakes(void **state)
 
 static void test_names(void **state)
 {
-        static const struct sg_metric wrong[] = {
-                {"", SG_METRIC_GAUGE, "", "", "x"},
-                {"a-b", SG_METRIC_GAUGE, "", "", "x"},
-                {"a:b", SG_METRIC_GAUGE, "", "", "x"},
-                {"aB", SG_METRIC_GAUGE, "", "", "x"},
-                {"1a", SG_METRIC_GAUGE, "", "", "x"},
-                {"a_total", SG_METRIC_COUNTER, "", "", "x"},
-                {"a_info", SG_METRIC_INFO, "", "", "x"},
-                {"a_count", SG_METRIC_GAUGE, "", "", "x"},
-                {"a", SG_METRIC_GAUGE, "seconds", "", "x"},
-                {"seconds", SG_METRIC_GAUGE, "seconds", "", "x"},
-                {"a_seconds", SG_METRIC_INFO, "seconds", "", "x"},
-                {"a", SG_METRIC_GAUGE, "", "__x", "x"},
-                {"a", SG_METRIC_GAUGE, "", "x-y", "x"},
-                {"a", SG_METRIC_GAUGE, "", "a b c d e f g h i", "x"},
-                {"a", SG_METRIC_GAUGE, "", "", ""},
-                {"a", SG_METRIC_GAUGE, "", "", "x\ny"},
+        static const struct sg_family wrong[] = {
+                {"", SG_FAMILY_GAUGE, "", "", "x"},
+                {"a-b", SG_FAMILY_GAUGE, "", "", "x"},
+                {"a:b", SG_FAMILY_GAUGE, "", "", "x"},
+                {"aB", SG_FAMILY_GAUGE, "", "", "x"},
+                {"1a", SG_FAMILY_GAUGE, "", "", "x"},
+                {"a_total", SG_FAMILY_COUNTER, "", "", "x"},
+                {"a_info", SG_FAMILY_INFO, "", "", "x"},
+                {"a_count", SG_FAMILY_GAUGE, "", "", "x"},
+                {"a", SG_FAMILY_GAUGE, "seconds", "", "x"},
+                {"seconds", SG_FAMILY_GAUGE, "seconds", "", "x"},
+                {"a_seconds", SG_FAMILY_INFO, "seconds", "", "x"},
+                {"a", SG_FAMILY_GAUGE, "", "__x", "x"},
+                {"a", SG_FAMILY_GAUGE, "", "x-y", "x"},
+                {"a", SG_FAMILY_GAUGE, "", "a b c d e f g h i", "x"},
+                {"a", SG_FAMILY_GAUGE, "", "", ""},
+                {"a", SG_FAMILY_GAUGE, "", "", "x\ny"},
         };
 
         (void)state;
         for (size_t i = 0; i < SG_ELEMENTSOF(wrong); i++)
-                if (sg_metric_valid(&wrong[i]))
+                if (sg_family_valid(&wrong[i]))
                         fail_msg("row %zu is accepted: '%s'", i, wrong[i].name);
         for (size_t i = 0; i < SG_ELEMENTSOF(table); i++)
-                assert_true(sg_metric_valid(&table[i]));
+                assert_true(sg_family_valid(&table[i]));
 }
 
 static void test_own_table(void **state)
 {
         (void)state;
         for (size_t i = 0; i < _SG_METRIC_MAX; i++) {
-                if (!sg_metrics[i].name || !sg_metric_valid(&sg_metrics[i]))
+                if (!sg_metrics[i].name || !sg_family_valid(&sg_metrics[i]))
                         fail_msg("row %zu isn't valid: '%s'", i, sg_metrics[i].name ?: "");
                 assert_memory_equal(sg_metrics[i].name, "schedgov_", 9);
                 for (size_t k = 0; k < i; k++)
@@ -309,13 +309,13 @@ static void test_document(void **state)
 
         (void)state;
         for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-                const struct sg_metric *m = &sg_metrics[i];
+                const struct sg_family *m = &sg_metrics[i];
 
                 if (strncmp(line, "| `schedgov_", 12) != 0)
                         continue;
                 if (i++ >= _SG_METRIC_MAX)
                         fail_msg("docs/metrics.md has a row too many: %s", line);
-                assert_int_equal(sg_metric_sample_name(m, name, sizeof(name)), 0);
+                assert_int_equal(sg_family_sample_name(m, name, sizeof(name)), 0);
                 labels_as_list(m->labels, labels, sizeof(labels));
                 snprintf(expected, sizeof(expected), "| `%s` | %s | %s | %s |", name,
                          types[m->type], labels, m->help);
