@@ -257,15 +257,12 @@ static void take_record(struct sg_tfevents *t, const uint8_t *data, size_t n, sg
                 t->n_bad++;
 }
 
-/* The size of the record that begins here, as far as that is known: at least HEADER_SIZE. 0: it
- * can't be. One that is too large is skipped. */
-static size_t record_size(struct sg_tfevents *t, const uint8_t *p, size_t n)
+/* The size of the record whose header is at p; 0: it can't be one. One that is too large is to be
+ * skipped. */
+static size_t record_size(struct sg_tfevents *t, const uint8_t *p)
 {
-        uint64_t length;
+        uint64_t length = read_le(p, 8);
 
-        if (n < HEADER_SIZE)
-                return HEADER_SIZE;
-        length = read_le(p, 8);
         if (!crc_fits(p, 8, p + 8) || length > UINT64_MAX - HEADER_SIZE - FOOTER_SIZE)
                 return 0;
         if (length > SG_TFEVENTS_RECORD_MAX) {
@@ -320,15 +317,14 @@ static void skip(struct sg_tfevents *t, struct bytes *in)
         in->p += n;
 }
 
-/* One step on: a whole record in place, or a piece of an incomplete one. */
-static int advance(struct sg_tfevents *t, struct bytes *in, sg_tfevents_fn *fn, void *userdata)
+/* What is behind a whole header: the record, in place or put together, or a piece of it. */
+static int advance_record(struct sg_tfevents *t, struct bytes *in, sg_tfevents_fn *fn,
+                          void *userdata)
 {
-        bool kept = t->size > 0;
-        const uint8_t *p = kept ? t->partial : in->p;
-        size_t n = kept ? t->size : (size_t)(in->end - in->p), size;
+        const uint8_t *p = t->size > 0 ? t->partial : in->p;
+        size_t have = (size_t)(in->end - in->p), size = record_size(t, p);
         int r;
 
-        size = record_size(t, p, n);
         if (size == 0)
                 return 1;
         if (t->skip > 0) {
@@ -336,17 +332,30 @@ static int advance(struct sg_tfevents *t, struct bytes *in, sg_tfevents_fn *fn, 
                 t->size = 0;
                 return 0;
         }
-        if (n < size) {
+        if (t->size > 0 || have < size) {
                 r = fill(t, size, in);
-                if (r < 0 || t->size < size || size == HEADER_SIZE)
+                if (r < 0 || t->size < size)
                         return r;
                 p = t->partial;
-        } else if (!kept) {
+        } else {
                 in->p += size;
         }
         take_record(t, p + HEADER_SIZE, size - HEADER_SIZE - FOOTER_SIZE, fn, userdata);
         t->size = 0;
         return 0;
+}
+
+static int advance(struct sg_tfevents *t, struct bytes *in, sg_tfevents_fn *fn, void *userdata)
+{
+        bool whole = t->size == 0 && in->end - in->p >= HEADER_SIZE;
+        int r;
+
+        if (!whole && t->size < HEADER_SIZE) {
+                r = fill(t, HEADER_SIZE, in);
+                if (r < 0 || t->size < HEADER_SIZE)
+                        return r;
+        }
+        return advance_record(t, in, fn, userdata);
 }
 
 int sg_tfevents_feed(struct sg_tfevents *t, const void *data, size_t n, sg_tfevents_fn *fn,

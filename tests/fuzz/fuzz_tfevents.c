@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct sum {
         uint64_t hash, scalars, records, bad;
-        int result;
+        int64_t result; /* no padding: compared as a whole */
 };
 
 static void add(struct sum *s, const void *data, size_t n)
