@@ -11,14 +11,19 @@
 /* --- jobs ---------------------------------------------------------------------------------------
  */
 
-/* Those that are finishing are the next one's of the same key no more. */
+static bool is_key(const struct sg_followed *f, const struct sg_job_key *key)
+{
+        return f->key.n == key->n && f->key.attempt == key->attempt &&
+               strcmp(f->key.origin, key->origin) == 0;
+}
+
+/* Not one that is finishing: its name is free. */
 static struct sg_followed *find_key(struct sg_job_reader *r, const struct sg_job_key *key)
 {
         struct sg_followed *f;
 
         sg_list_foreach (f, &r->followed, link)
-                if (!f->finishing && f->key.n == key->n && f->key.attempt == key->attempt &&
-                    strcmp(f->key.origin, key->origin) == 0)
+                if (!f->finishing && is_key(f, key))
                         return f;
         return NULL;
 }
@@ -101,12 +106,13 @@ int sg_job_reader_follow(struct sg_job_reader *r, const struct sg_follow *follow
 
 void sg_job_reader_forget(struct sg_job_reader *r, const struct sg_job_key *key)
 {
-        struct sg_followed *f = find_key(r, key);
+        struct sg_followed *f, *next;
 
-        if (!f)
-                return;
-        sg_reader_put_id(&r->out, SG_READER_FORGET, f->id);
-        drop(f);
+        sg_list_foreach_safe (f, next, &r->followed, link)
+                if (is_key(f, key)) {
+                        sg_reader_put_id(&r->out, SG_READER_FORGET, f->id);
+                        drop(f);
+                }
         sg_job_reader_send(r);
 }
 
@@ -230,7 +236,7 @@ void sg_job_reader_blame(struct sg_job_reader *r, uint64_t id)
         key = f->key;
         drop(f);
         r->calls.trouble(&key,
-                         "progress: what it writes was too much for the reader three times; it "
+                         "what it writes was too much for the reader three times; it "
                          "isn't followed any more",
                          r->calls.userdata);
 }

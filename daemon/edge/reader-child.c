@@ -165,7 +165,7 @@ static int follow(struct child *c, const struct sg_reader_message *m)
         r = sg_reading_new(&j, m, c->journal, &c->out);
         if (r == -ENOMEM) {
                 sg_reader_put_trouble(&c->out, m->id, SG_TROUBLE_MEMORY,
-                                      "progress: not enough memory to follow the job");
+                                      "not enough memory to follow the job");
                 return 0;
         }
         if (r < 0)

@@ -48,16 +48,14 @@ static void tell_error(struct sg_reading *j, int error, const char *path, struct
         if (error == -ENOENT || error >= 0)
                 return;
         if (error == -ENOMEM)
-                tell(j, SG_TROUBLE_MEMORY, out, "progress: not enough memory to read %s", path);
+                tell(j, SG_TROUBLE_MEMORY, out, "not enough memory to read %s", path);
         else if (error == -EPERM)
                 tell(j, SG_TROUBLE_OTHERS, out,
-                     "progress: %s isn't read: it doesn't belong to the job's user", path);
+                     "%s isn't read: it doesn't belong to the job's user", path);
         else if (error == -ENOTSUP)
-                tell(j, SG_TROUBLE_NO_FILE, out, "progress: %s isn't read: it is no regular file",
-                     path);
+                tell(j, SG_TROUBLE_NO_FILE, out, "%s isn't read: it is no regular file", path);
         else
-                tell(j, SG_TROUBLE_UNREADABLE, out, "progress: cannot read %s: %s", path,
-                     strerror(-error));
+                tell(j, SG_TROUBLE_UNREADABLE, out, "cannot read %s: %s", path, strerror(-error));
 }
 
 /* --- text ---------------------------------------------------------------------------------------
@@ -163,7 +161,7 @@ static void look_at_text(struct sg_job_text *t, struct sg_tail *tail, bool last,
         tell_error(t->job, r, tail->path, out);
         if (tail->skipped_bytes > skipped)
                 tell(t->job, SG_TROUBLE_SKIPPED, out,
-                     "progress: more is written to %s than is read: only the newest is looked at",
+                     "more is written to %s than is read: only the newest is looked at",
                      tail->path);
 }
 
@@ -182,11 +180,11 @@ static void look_at_file(struct sg_reading *j, struct sg_record *out)
                 sg_reader_put_report(out, j->id, &report, 1, "file");
         else if (r == -EBADMSG)
                 tell(j, SG_TROUBLE_TEXT, out,
-                     "progress: %s is neither a JSON object nor lines key=value that tell of it",
+                     "%s is neither a JSON object nor lines key=value that tell of it",
                      j->file.path);
         else if (r == -EFBIG)
-                tell(j, SG_TROUBLE_TEXT, out, "progress: %s isn't read: larger than %u KiB",
-                     j->file.path, SG_PROGRESS_FILE_MAX >> 10);
+                tell(j, SG_TROUBLE_TEXT, out, "%s isn't read: larger than %u KiB", j->file.path,
+                     SG_PROGRESS_FILE_MAX >> 10);
         else
                 tell_error(j, r, j->file.path, out);
 }
@@ -203,8 +201,7 @@ static void look_at_events(struct sg_reading *j, struct sg_record *out)
                 sg_reader_put_report(out, j->id, &report, (uint64_t)r, "tensorboard");
         else if (r == -EBADMSG)
                 tell(j, SG_TROUBLE_EVENTS, out,
-                     "progress: an event file in %s is damaged; what follows isn't read",
-                     j->events.path);
+                     "an event file in %s is damaged; what follows isn't read", j->events.path);
         else
                 tell_error(j, r, j->events.path, out);
 }
@@ -221,7 +218,7 @@ void sg_reading_look(struct sg_reading *j, bool last, struct sg_record *out)
         look_at_events(j, out);
         if (j->slow)
                 tell(j, SG_TROUBLE_SLOW, out,
-                     "progress: the pattern takes too long for all of the output: some of it is "
+                     "the pattern takes too long for all of the output: some of it is "
                      "left out");
 }
 
@@ -232,8 +229,7 @@ void sg_reading_tell_journal(struct sg_reading *j, int error, bool last, struct 
         text_settle(&j->journal_text, last);
         text_tell(&j->journal_text, "journal", out);
         if (error < 0)
-                tell(j, SG_TROUBLE_JOURNAL, out, "progress: cannot read the journal: %s",
-                     strerror(-error));
+                tell(j, SG_TROUBLE_JOURNAL, out, "cannot read the journal: %s", strerror(-error));
 }
 
 /* --- life ---------------------------------------------------------------------------------------
@@ -316,7 +312,7 @@ int sg_reading_new(struct sg_reading **ret, const struct sg_reader_message *m,
                 return r;
         }
         if (r < 0) /* checked by the daemon before */
-                tell(j, SG_TROUBLE_TEXT, out, "progress: there is no preset '%s'",
+                tell(j, SG_TROUBLE_TEXT, out, "there is no preset '%s'",
                      m->follow.preset ? m->follow.preset : "");
         *ret = j;
         return 0;

@@ -63,7 +63,7 @@ int sg_job_reader_follow(struct sg_job_reader *r, const struct sg_follow *f);
 /* Takes one last look, which reports what has been written until now, and forgets the job. -ENOENT:
  * it isn't followed, or there is nobody to look just now; then `finished` isn't called. */
 int sg_job_reader_finish(struct sg_job_reader *r, const struct sg_job_key *key);
-/* At once, and silently. */
+/* At once, and silently: not even `finished` comes any more. */
 void sg_job_reader_forget(struct sg_job_reader *r, const struct sg_job_key *key);
 /* At first 0: nothing is looked at but what is new to be followed or to finish. */
 void sg_job_reader_set_interval(struct sg_job_reader *r, uint64_t usec);

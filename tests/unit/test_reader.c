@@ -60,6 +60,12 @@ static void test_forget(void **state)
         wait_until(heard[2].calls == 1);
         assert_int_equal(heard[1].calls, 0);
         assert_int_equal(finish(1), -ENOENT);
+        assert_int_equal(finish(2), 0); /* who has no patience for the last words */
+        key = key_of(2);
+        sg_job_reader_forget(reader, &key);
+        follow_log(3, "log");
+        wait_until(heard[3].calls == 1);
+        assert_int_equal(heard[2].n_finished, 0);
 }
 
 static void test_presets(void **state)
