@@ -124,18 +124,14 @@ static int make_whole(int fd, bool anew)
         return 0;
 }
 
-int sg_series_open(const char *state_dir, const struct sg_job_key *key, struct sg_series **ret)
+static int open_at(const char *state_dir, const char *path, struct sg_series **ret)
 {
         _cleanup_close_ int fd = -1;
         struct header h = {0};
-        char path[PATH_MAX];
         bool anew;
         void *p;
         int r;
 
-        r = path_of(state_dir, key, path);
-        if (r < 0)
-                return r;
         fd = open_file(state_dir, path);
         if (fd < 0)
                 return fd;
@@ -155,6 +151,19 @@ int sg_series_open(const char *state_dir, const struct sg_job_key *key, struct s
         if (sg_series_repair(*ret) > 0)
                 sg_log(LOG_NOTICE, "%s was being written when something ended that", path);
         return 0;
+}
+
+int sg_series_open(const char *state_dir, const struct sg_job_key *key, struct sg_series **ret)
+{
+        char path[PATH_MAX];
+        int r = path_of(state_dir, key, path);
+
+        if (r < 0)
+                return r;
+        r = open_at(state_dir, path, ret);
+        if (r < 0)
+                sg_log(LOG_WARNING, "cannot keep %s: %s", path, strerror(-r));
+        return r;
 }
 
 struct sg_series *sg_series_close(struct sg_series *s)

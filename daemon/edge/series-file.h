@@ -11,7 +11,7 @@
 #include "proto/job-key.h"
 
 /* Opens or makes it (and the directory); to be given to sg_series_add(). A file that isn't one is
- * started anew, which is logged. *ret is to be closed before the state directory goes away. */
+ * started anew, which is logged, as is a failure. */
 int sg_series_open(const char *state_dir, const struct sg_job_key *key, struct sg_series **ret);
 
 /* Accepts NULL; returns NULL. The file stays. */
