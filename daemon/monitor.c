@@ -117,12 +117,12 @@ static void look_at_delays(struct sg_monitor *mon, struct sg_measured *d)
 }
 
 /* Whether it did anything. */
-static bool look_at(struct sg_monitor *mon, struct sg_measured *d, unsigned place)
+static bool look_at(struct sg_monitor *mon, struct sg_measured *d, unsigned place, unsigned n)
 {
         struct sg_sample before = d->last;
         bool first = before.now_usec == 0, active;
         bool paused = sg_now_monotonic_usec() - before.now_usec > PAUSE_USEC;
-        uint32_t what = first || paused ? SG_SAMPLE_ALL : sg_sample_due(mon->round, place);
+        uint32_t what = first || paused ? SG_SAMPLE_ALL : sg_sample_due(mon->round, place, n);
 
         if (first)
                 open_job(d);
@@ -194,13 +194,15 @@ static int on_round(sd_event_source *source, uint64_t usec, void *userdata)
         struct sg_monitor *mon = userdata;
         struct sg_measured *d, *next;
         bool active = mon->reported;
-        unsigned place = 0;
+        unsigned place = 0, n = 0;
 
         (void)source;
         (void)usec;
         mon->reported = false;
+        sg_list_foreach (d, &mon->running, link)
+                n++;
         sg_list_foreach_safe (d, next, &mon->running, link)
-                active |= look_at(mon, d, place++);
+                active |= look_at(mon, d, place++, n);
         look_at_node(mon);
         mon->round++;
         if (sg_list_empty(&mon->running))
