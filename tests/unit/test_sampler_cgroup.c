@@ -21,7 +21,7 @@ static struct sg_scope *full_scope(struct fixture *f)
 
         l.tasks_max = 50;
         l.memory_max = 256 * MIB;
-        l.cpu_quota_pm = 5000;
+        l.cpu_quota_pm = 500; /* what it gets on the busiest machine, so that it is throttled */
         l.io_read_max = l.io_write_max = 1024 * MIB;
         s = scope(f, &l, 0);
         return s;
@@ -77,7 +77,8 @@ static void test_counts_what_the_kernel_counts(void **state)
 
         (void)spawn(f, s, true, work, NULL);
         (void)spawn(f, s, true, spin, NULL);
-        WAIT_FOR((v = sample(m)).n_throttled > 0 && v.memory_bytes > 32 * MIB);
+        /* Counted when a throttling ends, not when it begins. */
+        WAIT_FOR((v = sample(m)).throttled_usec > 0 && v.memory_bytes > 32 * MIB);
         before = counters(s);
         v = sample(m);
         after = counters(s);
@@ -87,7 +88,7 @@ static void test_counts_what_the_kernel_counts(void **state)
         assert_in_range(v.working_set_bytes, 32 * MIB, v.memory_bytes);
         assert_int_equal(v.pids, 2);
         assert_int_equal(v.oom_kills, 0);
-        assert_true(v.n_periods >= v.n_throttled && v.throttled_usec > 0);
+        assert_true(v.n_periods > 0 && v.n_throttled > 0);
         assert_true(v.user_usec <= v.cpu_usec + 20000 && v.user_usec > 0);
         assert_true(v.io_read_bytes != SG_UNLIMITED && v.io_write_ops != SG_UNLIMITED);
         assert_true(v.memory_max_events != SG_UNLIMITED);
@@ -95,7 +96,7 @@ static void test_counts_what_the_kernel_counts(void **state)
         (void)sg_sampler_free(m);
 }
 
-/* Two runners on what is left of half a CPU wait for each other. */
+/* Two runners on one CPU wait for each other. */
 static void test_pressure(void **state)
 {
         struct fixture *f = *state;
