@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/parse.h"
+#include "base/sorted.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/genetlink.h>
@@ -27,7 +28,7 @@
 #define SYSCTL "/proc/sys/kernel/task_delayacct"
 
 struct sg_delays_process {
-        pid_t pid;
+        pid_t pid;  /* first: they are sorted by it */
         bool there; /* in this update */
         struct sg_delays_usec last;
 };
@@ -52,17 +53,7 @@ struct sg_taskstats {
 
 static size_t place_of(const struct sg_delays *d, pid_t pid)
 {
-        size_t low = 0, high = d->n_known;
-
-        while (low < high) {
-                size_t mid = low + (high - low) / 2;
-
-                if (d->known[mid].pid < pid)
-                        low = mid + 1;
-                else
-                        high = mid;
-        }
-        return low;
+        return sg_sorted_place(d->known, d->n_known, sizeof(*d->known), pid);
 }
 
 /* NULL: no memory. */

@@ -11,6 +11,7 @@
 #include "edge/links.h"
 #include "base/cleanup.h"
 #include "base/parse.h"
+#include "base/sorted.h"
 #include "edge/log.h"
 #include <errno.h>
 #include <linux/ethtool.h>
@@ -68,17 +69,7 @@ static int errno_of(int nl_error)
 
 static size_t place_of(const struct sg_links *l, int index)
 {
-        size_t low = 0, high = l->n;
-
-        while (low < high) {
-                size_t mid = low + (high - low) / 2;
-
-                if (l->links[mid].index < index)
-                        low = mid + 1;
-                else
-                        high = mid;
-        }
-        return low;
+        return sg_sorted_place(l->links, l->n, sizeof(*l->links), index);
 }
 
 static struct sg_link *find(const struct sg_links *l, int index)

@@ -17,7 +17,7 @@
 struct sg_links;
 
 struct sg_link {
-        int index;
+        int index; /* first: they are sorted by it */
         char name[IF_NAMESIZE];
         char kind[16]; /* "veth", "bridge" …; "" = hardware, and lo */
         bool up;       /* as somebody set it */
