@@ -361,6 +361,7 @@ static int manager_start(struct sg_manager *m, const struct sg_manager_options *
         r = sg_manager_recover(m);
         if (r < 0)
                 return fail(ret_why, r, "load the jobs");
+        sg_monitor_sweep(m->monitor);
         r = sg_adopter_new(&m->adopter, m);
         if (r < 0)
                 return fail(ret_why, r, "watch the control groups");

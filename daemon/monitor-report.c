@@ -325,12 +325,19 @@ static bool is_live(const struct sg_job_key *key, void *userdata)
 static int open_allocations(struct sg_monitor *mon, const char *runtime_dir)
 {
         _cleanup_free_ char *path = NULL;
-        int r;
 
         if (asprintf(&path, "%s/allocation", runtime_dir) < 0)
                 return -ENOMEM;
-        r = sg_allocations_open(&mon->allocations, path);
-        return r < 0 ? r : sg_allocations_sweep(mon->allocations, is_live, mon);
+        return sg_allocations_open(&mon->allocations, path);
+}
+
+void sg_monitor_sweep(struct sg_monitor *mon)
+{
+        int r = sg_allocations_sweep(mon->allocations, is_live, mon);
+
+        if (r < 0)
+                sg_log(LOG_WARNING, "cannot remove allocations of jobs that are gone, ignoring: %s",
+                       strerror(-r));
 }
 
 int sg_monitor_open_reports(struct sg_monitor *mon, const char *runtime_dir)

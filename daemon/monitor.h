@@ -58,6 +58,8 @@ void sg_monitor_forget(struct sg_live *l);
 /* Tells it its allocation, as that is now; and takes that away at the end of its attempt. */
 void sg_monitor_publish(struct sg_live *l);
 void sg_monitor_unpublish(struct sg_live *l);
+/* Removes those of jobs that are gone: once all that live are known. */
+void sg_monitor_sweep(struct sg_monitor *mon);
 /* What its environment names; the allocation: -ENOENT if there is none. */
 int sg_monitor_paths(const struct sg_live *l, const char **ret_notify, char *allocation,
                      size_t size);
