@@ -388,7 +388,7 @@ help:
 #h make kills           1,000 kill -9 at random under load (SG_KILLS=), and what was lost: nothing
 #h make demo            three governed jobs, live, within a minute
 #h make bench-launch    what a job's start costs, next to its peers
-#h make bench-monitor   what a round of samples costs, next to its peers
+#h make bench-monitor   what samples of jobs and reading their logs cost, next to peers
 #h make bench-omp       an OpenMP program under a quota, with the preload and with fixed threads
 #h make bench-vm        the same under systemd, in a guest, next to systemd-run
 #h make lint            layers, format, cppcheck, shellcheck, sizes, words, man pages
