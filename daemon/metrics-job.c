@@ -221,7 +221,8 @@ static void put_total(struct sg_openmetrics *w, const struct sg_label *labels,
 static void put_estimate(struct sg_openmetrics *w, const struct sg_label *labels,
                          const struct sg_metrics_job *j, const void *arg)
 {
-        double value = *(const double *)((const char *)&j->progress + *(const size_t *)arg);
+        const void *field = (const char *)&j->progress + *(const size_t *)arg;
+        double value = *(const double *)field;
 
         if (!isnan(value))
                 sg_openmetrics_double(w, labels, value);
