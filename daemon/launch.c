@@ -34,10 +34,20 @@ static void put_channels(const struct sg_live *l, const struct sg_live_env *out)
         put_env(out, true, "NOTIFY_SOCKET", notify);
 }
 
+/* The last two are for libschedgov-omp.so: what is ours of the others, and how far it may go. */
+static void put_threads(const struct sg_live_env *out, const struct sg_limits *limits)
+{
+        static const char *const names[] = {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS",
+                                            "MKL_NUM_THREADS"};
+
+        for (size_t i = 0; i < SG_ELEMENTSOF(names); i++)
+                put_env_u64(out, false, names[i], limits->cpus);
+        put_env_u64(out, true, "SCHEDGOV_THREADS", limits->cpus);
+        put_env_u64(out, true, "SCHEDGOV_THREADS_MAX", limits->cpus_max);
+}
+
 void sg_live_environment(const struct sg_live *l, const struct sg_live_env *out)
 {
-        static const char *const threads[] = {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS",
-                                              "MKL_NUM_THREADS"};
         char id[SG_JOB_ID_MAX];
 
         sg_job_id_format(id, &l->job.key, l->manager->node.name);
@@ -48,8 +58,7 @@ void sg_live_environment(const struct sg_live *l, const struct sg_live_env *out)
         if (l->job.array_first > 0)
                 put_env_u64(out, true, "SCHEDGOV_ARRAY_INDEX", (uint64_t)l->job.array_index);
         if (l->job.limits.cpus > 0)
-                for (size_t i = 0; i < SG_ELEMENTSOF(threads); i++)
-                        put_env_u64(out, false, threads[i], l->job.limits.cpus);
+                put_threads(out, &l->job.limits);
         if (l->job.limits.cpu_quota_pm != SG_UNLIMITED)
                 put_env(out, false, "OMP_WAIT_POLICY", "passive");
 }
