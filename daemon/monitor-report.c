@@ -32,9 +32,11 @@ static struct sg_live *find(struct sg_monitor *mon, const struct sg_job_key *key
 
 static uint64_t cpu_now(struct sg_measured *d)
 {
+        struct sg_sample now = d->last; /* which is the round's: rates are between rounds */
+
         if (d->sampler)
-                (void)sg_sampler_read(d->sampler, SG_SAMPLE_CPU, &d->last);
-        return d->last.cpu_usec;
+                (void)sg_sampler_read(d->sampler, SG_SAMPLE_CPU, &now);
+        return now.cpu_usec;
 }
 
 /* The row has what was said last: in the history it is what remains. */
