@@ -135,10 +135,10 @@ $(EDGE_LIB): $(call obj,$(EDGE_SRC)) $(SOURCES_STAMP)
 $(CLIENT_LIB): $(call obj,$(CLIENT_SRC)) $(SOURCES_STAMP)
 	$(archive)
 
-# They are loaded into programs of others, so never with a sanitizer; those are for $(CLIENT_LIB), which
+# They are loaded into programs of others, so never with a sanitizer or gcov; those are for $(CLIENT_LIB), which
 # tests link. In the static one, what the shared one hides is hidden, too.
-SHARED_CFLAGS := $(filter-out -fsanitize% -fno-sanitize%,$(CFLAGS_ALL)) -fPIC
-SHARED_LDFLAGS := $(filter-out -fsanitize%,$(LDFLAGS_ALL)) -shared -Wl,-z,defs
+SHARED_CFLAGS := $(filter-out -fsanitize% -fno-sanitize% --coverage,$(CFLAGS_ALL)) -fPIC
+SHARED_LDFLAGS := $(filter-out -fsanitize% --coverage,$(LDFLAGS_ALL)) -shared -Wl,-z,defs
 $(O)/pic/%.o: %.c $(FLAGS_STAMP)
 	@mkdir -p $(@D)
 	@echo '  PIC   $<'
