@@ -88,13 +88,13 @@ static int sample(struct sg_measured *d, uint32_t what, struct sg_sample *s)
         return 0;
 }
 
-static void record_point(struct sg_measured *d)
+static void record_point(struct sg_measured *d, float cpu, float share)
 {
         struct sg_progress_view view;
         struct sg_point p = {.time_usec = sg_now_realtime_usec(),
                              .memory_bytes = d->last.memory_bytes,
-                             .cpu = (float)d->cpu_rate,
-                             .share = (float)sg_monitor_share(d->live, NULL, 0)};
+                             .cpu = cpu,
+                             .share = share};
 
         if (!d->series)
                 return;
@@ -137,7 +137,7 @@ static bool look_at(struct sg_monitor *mon, struct sg_measured *d, unsigned plac
                 look_at_delays(mon, d);
         if (first)
                 sg_monitor_follow(d);
-        record_point(d);
+        record_point(d, (float)d->cpu_rate, (float)sg_monitor_share(d->live, NULL, 0));
         return active;
 }
 
@@ -268,6 +268,8 @@ void sg_monitor_forget(struct sg_live *l)
 
         if (!d)
                 return;
+        if (sg_job_state_is_final(l->job.state))
+                record_point(d, NAN, NAN); /* with its last words */
         l->measured = NULL;
         sg_list_remove(&d->link);
         if (d->followed)
