@@ -8,8 +8,10 @@
 #include "edge/http-page.h"
 #include <errno.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #define CONNECTIONS_MAX 16U
@@ -32,8 +34,8 @@ struct sg_http {
 struct connection {
         struct sg_list link;
         int fd;
-        uint64_t end_usec; /* monotonic: when it is cut off */
-        bool cut;
+        uint64_t end_usec;               /* monotonic: when it is cut off */
+        bool cut, asked;                 /* asked: its request has come */
         const struct sg_http_page *page; /* that it is reading */
 };
 
@@ -61,6 +63,26 @@ static void cut_readers(struct sg_http *h, const struct sg_http_page *page)
 
         sg_list_foreach (c, &h->connections, link)
                 if (!c->cut && c->page == page)
+                        cut(c);
+}
+
+/* Whether all that will ever come has been read. */
+static bool has_ended(int fd)
+{
+        struct pollfd p = {.fd = fd, .events = POLLRDHUP};
+        int unread;
+
+        return poll(&p, 1, 0) > 0 && ioctl(fd, FIONREAD, &unread) == 0 && unread == 0;
+}
+
+/* libmicrohttpd (0.9.75) doesn't see the end of a connection if it came together with the first
+ * part of a request: with epoll it takes a short read for the last one. */
+static void cut_ended(struct sg_http *h)
+{
+        struct connection *c;
+
+        sg_list_foreach (c, &h->connections, link)
+                if (!c->cut && !c->asked && has_ended(c->fd))
                         cut(c);
 }
 
@@ -152,6 +174,7 @@ static enum MHD_Result on_request(void *userdata, struct MHD_Connection *mhd, co
         (void)context;
         if (!c)
                 return MHD_NO;
+        c->asked = true;
         if (strcmp(url, "/metrics") != 0)
                 return refuse(h, mhd, MHD_HTTP_NOT_FOUND, "there is /metrics only\n");
         if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
@@ -187,6 +210,7 @@ static int run(struct sg_http *h)
                 h->closed = false;
                 (void)h->mhd->run(h->daemon);
         } while (h->closed);
+        cut_ended(h);
         next = next_usec(h, now);
         if (next == UINT64_MAX)
                 return sd_event_source_set_enabled(h->timer, SD_EVENT_OFF);
