@@ -214,6 +214,7 @@ NEEDS_fuzz := build fuzz
 NEEDS_demo := build check
 NEEDS_bench-launch := build bench
 NEEDS_bench-monitor := build bench
+NEEDS_bench-parse := build bench
 NEEDS_bench-vm := build vm
 NEEDS_bench-omp := build check
 DEP_GROUPS := $(if $(filter deps,$(MAKECMDGOALS)),,$(sort $(foreach g,$(MAKECMDGOALS),$(NEEDS_$(g)))))
@@ -289,13 +290,15 @@ coverage: deps
 	+@$(MAKE) --no-print-directory VARIANT=cov coverage
 endif
 
-.PHONY: demo bench-launch bench-monitor bench-vm bench-omp
+.PHONY: demo bench-launch bench-monitor bench-parse bench-vm bench-omp
 demo: deps all $(WORKLOADS)
 	@$(TEST_ENV) tests/demo/demo
 bench-launch: deps all $(WORKLOADS) $(BENCHES)
 	@$(TEST_ENV) tests/bench/bench-launch
 bench-monitor: deps $(BENCHES)
 	@$(TEST_ENV) tests/bench/bench-monitor
+bench-parse: deps $(O)/tests/bench/bench_parse
+	@$(O)/tests/bench/bench_parse
 bench-omp: deps all
 	@$(TEST_ENV) tests/integration/omp-quota 9
 bench-vm: deps all
@@ -389,6 +392,7 @@ help:
 #h make demo            three governed jobs, live, within a minute
 #h make bench-launch    what a job's start costs, next to its peers
 #h make bench-monitor   what samples of jobs and reading their logs cost, next to peers
+#h make bench-parse     how fast logs are read, next to regexec(3)
 #h make bench-omp       an OpenMP program under a quota, with the preload and with fixed threads
 #h make bench-vm        the same under systemd, in a guest, next to systemd-run
 #h make lint            layers, format, cppcheck, shellcheck, sizes, words, man pages
