@@ -348,9 +348,7 @@ static int job_set(sd_bus_message *call, struct sg_live *l, sd_bus_error *error)
                         error, SG_ERROR_BUSY,
                         "another change of job %" PRIu64 " is under way: try again", l->job.key.n);
         }
-        r = l->scope ? sg_scope_set_limits(l->scope, &a->limits,
-                                           l->job.limits.pin ? &l->pinned : NULL, on_limits_set, a,
-                                           &why)
+        r = l->scope ? sg_scope_set_limits(l->scope, &a->limits, l->pinned, on_limits_set, a, &why)
                      : 0;
         l->setting = r > 0;
         if (r < 0)

@@ -97,6 +97,18 @@ void sg_live_apply_class(struct sg_live *l)
                        l->job.key.n, why ?: strerror(-r));
 }
 
+static int pick_cpus(struct sg_live *l)
+{
+        struct sg_manager *m = l->manager;
+
+        if (!l->pinned)
+                l->pinned = calloc(1, sizeof(*l->pinned));
+        if (!l->pinned)
+                return -ENOMEM;
+        sg_cpus_pick(m->pinned, &m->node.cpus, l->job.limits.cpus, l->pinned);
+        return 0;
+}
+
 int sg_live_make_scope(struct sg_live *l, bool adopt, char **ret_why)
 {
         struct sg_manager *m = l->manager;
@@ -118,24 +130,28 @@ int sg_live_make_scope(struct sg_live *l, bool adopt, char **ret_why)
                 return r;
         req.devices = rules;
         if (l->job.limits.pin) {
-                sg_cpus_pick(m->pinned, &m->node.cpus, l->job.limits.cpus, &l->pinned);
-                req.cpus = l->pinned;
+                r = pick_cpus(l);
+                if (r < 0)
+                        return r;
+                req.cpus = *l->pinned;
         }
         r = adopt ? sg_scope_adopt(&l->scope, m->backend, &req)
                   : sg_scope_new(&l->scope, m->backend, &req, ret_why);
         if (r < 0)
                 return r;
-        for (unsigned cpu = 0; l->job.limits.pin && cpu < SG_CPUS_MAX; cpu++)
-                m->pinned[cpu] += sg_cpuset_has(&l->pinned, cpu);
+        for (unsigned cpu = 0; l->pinned && cpu < SG_CPUS_MAX; cpu++)
+                m->pinned[cpu] += sg_cpuset_has(l->pinned, cpu);
         sg_list_append(&m->active, &l->active_link);
         return 0;
 }
 
 /* Watching the shim */
 
-static void shim_gone(struct sg_live *l)
+void sg_live_on_shim_exit(void *userdata)
 {
-        l->shim_source = sd_event_source_disable_unref(l->shim_source);
+        struct sg_live *l = userdata;
+
+        sg_poller_remove(l->manager->shims, l->shim_pidfd);
         l->shim_pidfd = sg_close(l->shim_pidfd);
         (void)waitpid(l->shim, NULL, 0); /* not ours after a restart, unless we started over */
         l->shim = 0;
@@ -145,15 +161,6 @@ static void shim_gone(struct sg_live *l)
                 sg_live_inspect(l, SG_PUBLISH_VOID);
 }
 
-static int on_shim_exit(sd_event_source *source, int fd, uint32_t revents, void *userdata)
-{
-        (void)source;
-        (void)fd;
-        (void)revents;
-        shim_gone(userdata);
-        return 0;
-}
-
 int sg_live_watch_shim(struct sg_live *l, pid_t pid, int pidfd)
 {
         int r;
@@ -161,8 +168,7 @@ int sg_live_watch_shim(struct sg_live *l, pid_t pid, int pidfd)
         l->shim_pidfd = pidfd >= 0 ? pidfd : (int)syscall(SYS_pidfd_open, pid, 0);
         if (l->shim_pidfd < 0)
                 return -errno;
-        r = sd_event_add_io(l->manager->event, &l->shim_source, l->shim_pidfd, EPOLLIN,
-                            on_shim_exit, l);
+        r = sg_poller_add(l->manager->shims, l->shim_pidfd, l);
         if (r < 0) {
                 l->shim_pidfd = sg_close(l->shim_pidfd);
                 return r;
@@ -373,6 +379,7 @@ static void unbegin(struct sg_live *l, int error)
                 give_up(l, "store its start", error);
                 return;
         }
+        sg_live_started(l);
         sg_queue_remove(m->queue, &l->entry);
         l->job.state = SG_JOB_QUEUED;
         l->job.begin_usec = sg_now_realtime_usec() + SG_USEC_PER_SEC;
@@ -409,6 +416,15 @@ static void on_start_durable(int result, const struct sg_job *job, void *userdat
         }
 }
 
+void sg_live_started(struct sg_live *l)
+{
+        if (!l->counted)
+                return;
+        l->counted = false;
+        l->manager->n_starting--;
+        sg_manager_schedule(l->manager);
+}
+
 void sg_live_begin(struct sg_live *l)
 {
         struct sg_manager *m = l->manager;
@@ -416,6 +432,8 @@ void sg_live_begin(struct sg_live *l)
         _cleanup_free_ char *why = NULL;
         int r;
 
+        l->counted = !l->job.foreground;
+        m->n_starting += l->counted;
         l->job.state = SG_JOB_STARTING;
         l->job.key.attempt++;
         l->job.pid = 0;

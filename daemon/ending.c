@@ -33,8 +33,10 @@ int sg_live_drop_scope(struct sg_live *l)
                 return 0;
         if (sg_scope_remove(l->scope) == -EBUSY)
                 return -EBUSY;
-        for (unsigned cpu = 0; l->job.limits.pin && cpu < SG_CPUS_MAX; cpu++)
-                m->pinned[cpu] -= sg_cpuset_has(&l->pinned, cpu);
+        for (unsigned cpu = 0; l->pinned && cpu < SG_CPUS_MAX; cpu++)
+                m->pinned[cpu] -= sg_cpuset_has(l->pinned, cpu);
+        free(l->pinned);
+        l->pinned = NULL;
         sg_list_remove(&l->active_link);
         sg_monitor_forget(l);
         sg_monitor_unpublish(l);
@@ -125,6 +127,7 @@ void sg_live_end(struct sg_live *l)
                 return;
         l->dropping = true;
         l->concluded = true;
+        sg_live_started(l);
         l->timer = sd_event_source_disable_unref(l->timer);
         l->group_source = sd_event_source_disable_unref(l->group_source);
         sg_list_remove(&l->after_link);

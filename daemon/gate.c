@@ -20,7 +20,7 @@
 
 void sg_live_close_gate(struct sg_live *l)
 {
-        l->gate_source = sd_event_source_disable_unref(l->gate_source);
+        sg_poller_remove(l->manager->gates, l->gate);
         l->gate = sg_close(l->gate);
 }
 
@@ -179,6 +179,7 @@ static void on_started(struct sg_live *l)
                 return;
         l->job.state = SG_JOB_RUNNING;
         l->failed_starts = 0;
+        sg_live_started(l);
         l->job.started_usec = sg_now_realtime_usec();
         sg_monitor_watch(l);
         sg_metrics_started(l->manager->metrics, l);
@@ -205,20 +206,17 @@ static void on_ended(struct sg_live *l)
         }
 }
 
-static int on_gate(sd_event_source *source, int fd, uint32_t revents, void *userdata)
+void sg_live_on_gate(void *userdata)
 {
         struct sg_live *l = userdata;
         struct sg_gate_message msg;
-        ssize_t n;
+        ssize_t n = recv(l->gate, &msg, sizeof(msg), MSG_DONTWAIT);
 
-        (void)source;
-        (void)revents;
-        n = recv(fd, &msg, sizeof(msg), MSG_DONTWAIT);
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
-                return 0;
+                return;
         if (n != sizeof(msg)) { /* closed: what became of it is seen when the shim exits */
                 sg_live_close_gate(l);
-                return 0;
+                return;
         }
         switch (msg.kind) {
         case SG_GATE_READY:
@@ -234,7 +232,6 @@ static int on_gate(sd_event_source *source, int fd, uint32_t revents, void *user
         default:
                 sg_live_close_gate(l);
         }
-        return 0;
 }
 
 int sg_live_open_gate(struct sg_live *l, int *ret_theirs)
@@ -243,7 +240,7 @@ int sg_live_open_gate(struct sg_live *l, int *ret_theirs)
 
         if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
                 return -errno;
-        r = sd_event_add_io(l->manager->event, &l->gate_source, fds[0], EPOLLIN, on_gate, l);
+        r = sg_poller_add(l->manager->gates, fds[0], l);
         if (r < 0) {
                 (void)sg_close(fds[0]);
                 (void)sg_close(fds[1]);

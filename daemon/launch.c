@@ -104,6 +104,6 @@ void sg_live_put_launch(const struct sg_live *l, struct sg_record *r)
                           s->log_max_bytes == SG_UNLIMITED ? 0 : s->log_max_bytes);
         sg_record_put_u64(r, SG_SPEC_LOG_KEEP, s->log_keep);
         if (l->job.limits.pin && (sg_scope_unenforced(l->scope) & (1U << SG_LIMIT_CPUSET)) &&
-            sg_format_cpuset(cpus, sizeof(cpus), &l->pinned) >= 0)
+            sg_format_cpuset(cpus, sizeof(cpus), l->pinned) >= 0)
                 sg_record_put_str(r, SG_SPEC_CPU_AFFINITY, cpus);
 }

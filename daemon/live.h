@@ -34,6 +34,7 @@ struct sg_live {
         const struct sg_class *class;
 
         bool stored;     /* its submission is durable */
+        bool counted;    /* among manager.n_starting */
         bool attachable; /* `run`: its turn has come and its attempt is durable */
         bool gone_ahead; /* GO has been sent */
         bool inspecting, recovering;
@@ -50,18 +51,16 @@ struct sg_live {
 
         struct sg_scope *scope;
         struct sg_list active_link; /* manager.active while there is a scope */
-        struct sg_cpuset pinned;
+        struct sg_cpuset *pinned; /* with limits.pin, while there is a scope */
         struct sg_measured *measured; /* while it runs (monitor.h) */
         uint64_t begun_usec;          /* when its attempt began; 0 = before our time */
         int gate;
-        sd_event_source *gate_source;
         bool placed;                 /* its groups are there */
         bool setting;                /* its limits are being changed */
         pid_t ready_pid;             /* what its shim says will become the job */
         struct sg_counters counters; /* of `run`, when its command had ended */
         pid_t shim;
         int shim_pidfd;
-        sd_event_source *shim_source;
         sd_event_source
                 *group_source;  /* cgroup.events of `job` when nobody else waits for its end */
         sd_event_source *timer; /* begin, time limit, or grace: one at a time */
@@ -107,6 +106,8 @@ void sg_live_settle_dependencies(struct sg_live *l);
 
 void sg_live_begin(struct sg_live *l);
 int sg_live_make_scope(struct sg_live *l, bool adopt, char **ret_why);
+/* It has started, or won't: the next may begin. */
+void sg_live_started(struct sg_live *l);
 /* Weight and devices of its class, as they are now. */
 void sg_live_apply_class(struct sg_live *l);
 void sg_live_log_path(const struct sg_live *l, char buf[PATH_MAX]);
@@ -132,6 +133,8 @@ void sg_live_changed(struct sg_live *l);
 
 /* gate.c: letting the shim go ahead */
 
+void sg_live_on_gate(void *live);                          /* it has a message */
+void sg_live_on_shim_exit(void *live);                     /* attempt.c */
 int sg_live_open_gate(struct sg_live *l, int *ret_theirs); /* the shim's end */
 void sg_live_close_gate(struct sg_live *l);
 /* Has the scope made around the shim, where that is how it is made; < 0 if it can't be asked for.

@@ -96,17 +96,18 @@ void sg_live_free(struct sg_live *l)
         sg_adopted_forget(l);
         sg_queue_remove(m->queue, &l->entry);
         sg_monitor_forget(l);
+        m->n_starting -= l->counted;
         sg_launcher_forget(m->launcher, l);
-        sd_event_source_disable_unref(l->gate_source);
-        sd_event_source_disable_unref(l->shim_source);
         sd_event_source_disable_unref(l->group_source);
         sd_event_source_disable_unref(l->timer);
         sd_bus_message_unref(l->attach);
-        (void)sg_close(l->gate);
+        sg_live_close_gate(l);
+        sg_poller_remove(m->shims, l->shim_pidfd);
         (void)sg_close(l->shim_pidfd);
         sg_scope_free(l->scope);
         sg_job_deinit(&l->job);
         free(l->record);
+        free(l->pinned);
         free(l->after);
         free(l);
 }
@@ -347,6 +348,10 @@ static int manager_start(struct sg_manager *m, const struct sg_manager_options *
                 return fail(ret_why, r, "open the backend");
         r = sg_queue_new(&m->queue);
         if (r >= 0)
+                r = sg_poller_new(&m->gates, m->event, sg_live_on_gate);
+        if (r >= 0)
+                r = sg_poller_new(&m->shims, m->event, sg_live_on_shim_exit);
+        if (r >= 0)
                 r = sg_users_new(&m->users, m->event);
         if (r >= 0)
                 r = sg_authorizer_new(&m->authorizer);
@@ -435,6 +440,8 @@ struct sg_manager *sg_manager_free(struct sg_manager *m)
                 remove_groups_of_ended(l);
                 sg_live_free(l);
         }
+        m->gates = sg_poller_free(m->gates);
+        m->shims = sg_poller_free(m->shims);
         m->adopter = sg_adopter_free(m->adopter);
         m->monitor = sg_monitor_free(m->monitor);
         sg_job_reader_free(m->reader);

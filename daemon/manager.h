@@ -20,6 +20,7 @@
 #include "edge/config.h"
 #include "edge/launcher.h"
 #include "edge/node.h"
+#include "edge/poller.h"
 #include "edge/reader.h"
 #include "edge/store.h"
 #include "edge/users.h"
@@ -62,10 +63,12 @@ struct sg_manager {
         struct sg_live *buckets[SG_JOB_BUCKETS];
         struct sg_list dependents;
         uint64_t last_n, n_jobs;
+        uint64_t n_starting; /* background jobs between queue and running */
         uint64_t n_recovering; /* inspections under way: nothing starts before they are done */
         uint32_t pinned[SG_CPUS_MAX]; /* jobs pinned to each CPU */
         gid_t admin_gid;              /* group schedgov, or (gid_t)−1 */
         struct sg_launcher *launcher;
+        struct sg_poller *gates, *shims; /* of all attempts */
         sd_event_source *schedule_source, *retry_timer, *sweep_timer;
         unsigned sweeps;
         uint64_t started_usec; /* monotonic */

@@ -273,7 +273,7 @@ void sg_monitor_publish(struct sg_live *l)
         const struct sg_limits *limits = &l->job.limits;
         const struct sg_allocation_input in = {
                 .node = &l->manager->node.cpus,
-                .pinned = limits->pin ? &l->pinned : NULL,
+                .pinned = l->pinned,
                 .cpus = limits->cpus,
                 .quota_pm = limits->cpu_quota_pm,
                 .deadline_usec = limits->time_limit_usec == SG_UNLIMITED || l->job.started_usec == 0

@@ -10,15 +10,16 @@
 #include "monitor-internal.h"
 #include <errno.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <math.h>
 #include <string.h>
 #include <syslog.h>
 
 /* Waits are asked for process by process: not in every round, and of so many of a job at most. */
 #define DELAYS_ROUNDS 8
+/* What a burst of submissions or a list of thousands took goes back to the system. */
+#define TRIM_ROUNDS 32
 #define DELAYS_PIDS 64
-/* After a pause everything is read, as its turn may be long ago. */
-#define PAUSE_USEC (8 * SG_USEC_PER_SEC)
 
 /* One job */
 
@@ -71,11 +72,14 @@ static void say_trouble(struct sg_measured *d)
 static int sample(struct sg_measured *d, uint32_t what, struct sg_sample *s)
 {
         uint64_t rx, tx;
+        size_t n;
+        const struct sg_group_dir *dirs = sg_scope_dirs(d->live->scope, &n);
         int r = 0;
 
-        if (d->sampler)
+        if (d->sampler) {
+                sg_sampler_set_dirs(d->sampler, dirs, n); /* a new limit may need a new group */
                 r = sg_sampler_read(d->sampler, what, s);
-        else
+        } else
                 sample_counters(d, s);
         if (r < 0)
                 return r;
@@ -121,8 +125,8 @@ static bool look_at(struct sg_monitor *mon, struct sg_measured *d, unsigned plac
 {
         struct sg_sample before = d->last;
         bool first = before.now_usec == 0, active;
-        bool paused = sg_now_monotonic_usec() - before.now_usec > PAUSE_USEC;
-        uint32_t what = first || paused ? SG_SAMPLE_ALL : sg_sample_due(mon->round, place, n);
+        bool slow = mon->cadence.interval_usec > mon->cadence.base_usec;
+        uint32_t what = first || slow ? SG_SAMPLE_ALL : sg_sample_due(mon->round, place, n);
 
         if (first)
                 open_job(d);
@@ -204,7 +208,8 @@ static int on_round(sd_event_source *source, uint64_t usec, void *userdata)
         sg_list_foreach_safe (d, next, &mon->running, link)
                 active |= look_at(mon, d, place++, n);
         look_at_node(mon);
-        mon->round++;
+        if (mon->round++ % TRIM_ROUNDS == 0)
+                (void)malloc_trim(0);
         if (sg_list_empty(&mon->running))
                 sg_job_reader_set_interval(mon->manager->reader, 0);
         else

@@ -14,6 +14,10 @@
 #include <string.h>
 #include <syslog.h>
 
+/* Background jobs that start at the same time: enough to share commits, and few enough that a burst
+ * of thousands doesn't need, and leave behind, memory for all of them at once. */
+#define STARTING_MAX 64U
+
 int sg_manager_snapshot(struct sg_manager *m, struct sg_node_snapshot *ret)
 {
         struct sg_live *l;
@@ -73,7 +77,7 @@ static int on_schedule(sd_event_source *source, void *userdata)
                        strerror(-r));
                 return 0;
         }
-        while ((e = sg_queue_next(m->queue, &node, &retry)))
+        while (m->n_starting < STARTING_MAX && (e = sg_queue_next(m->queue, &node, &retry)))
                 sg_live_begin(sg_list_entry(e, struct sg_live, entry));
         if (retry > 0)
                 arm_retry(m, retry - node.now_usec);

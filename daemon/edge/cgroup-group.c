@@ -18,6 +18,7 @@
 #include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 /* cgroup.procs of a job that forks without bounds: pid_max processes of up to 8 bytes. */
 #define PROCS_TEXT_MAX (64U * 1024 * 1024)
@@ -55,22 +56,18 @@ int sg_group_rmdir(const char *group)
 }
 
 /* libcgroup names a group by what follows the mount point of the controller; NULL if it doesn't
- * know the hierarchy (a bare v2 tree, in 2.0.2) or knows it elsewhere. */
+ * know the hierarchy. */
 static struct cgroup *lib_group(const struct sg_backend *b, enum sg_hier h, const char *group)
 {
-        static bool tried, initialised;
         _cleanup_free_ char *mount = NULL;
         const char *controller = sg_hier_name(h);
         struct cgroup *g;
         size_t n;
 
-        if (!tried) {
-                tried = true;
-                initialised = cgroup_init() == 0;
-        }
         if (h == SG_HIER_UNIFIED)
                 controller = b->v2_controllers & sg_bit(SG_CONTROLLER_CPU) ? "cpu" : NULL;
-        if (!initialised || !controller || cgroup_get_subsys_mount_point(controller, &mount) != 0)
+        if (!controller || cgroup_init() != 0 ||
+            cgroup_get_subsys_mount_point(controller, &mount) != 0)
                 return NULL;
         n = strlen(mount);
         if (strcmp(mount, b->hier[h].mount) != 0 || strncmp(group, mount, n) != 0)
@@ -81,34 +78,46 @@ static struct cgroup *lib_group(const struct sg_backend *b, enum sg_hier h, cons
         return g;
 }
 
+static void lib_make(struct cgroup *g)
+{
+        (void)cgroup_create_cgroup(g, 1); /* 1: owners and modes as the kernel makes them */
+}
+
+static void lib_remove(struct cgroup *g)
+{
+        /* Never the default: it moves survivors to the parent group. */
+        (void)cgroup_delete_cgroup_ext(g, CGFLAG_DELETE_EMPTY_ONLY);
+}
+
+/* In a child: libcgroup's tables take 880 KiB, and are never given back. What came of it is seen in
+ * the tree; its error codes don't tell what the kernel said. */
+static void with_libcgroup(const struct sg_backend *b, enum sg_hier h, const char *group,
+                           void (*act)(struct cgroup *g))
+{
+        pid_t pid = fork();
+
+        if (pid == 0) {
+                struct cgroup *g = lib_group(b, h, group);
+
+                if (g)
+                        act(g);
+                _exit(0);
+        }
+        while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+                ;
+}
+
 int sg_group_make_kept(const struct sg_backend *b, enum sg_hier h, const char *group)
 {
-        struct cgroup *g = lib_group(b, h, group);
-        int r = ECGFAIL;
-
-        if (g) {
-                /* 1: leave owners and modes as the kernel makes them */
-                r = cgroup_create_cgroup(g, 1);
-                cgroup_free(&g);
-        }
-        if (r == 0 && access(group, F_OK) == 0)
-                return 0;
-        /* Its error codes don't tell what the kernel said; the plain call does. */
-        return sg_group_mkdir(group);
+        with_libcgroup(b, h, group, lib_make);
+        return access(group, F_OK) == 0 ? 0 : sg_group_mkdir(group);
 }
 
 int sg_group_remove_kept(const struct sg_backend *b, enum sg_hier h, const char *group)
 {
-        struct cgroup *g;
-
         if (access(group, F_OK) < 0)
                 return 0;
-        g = lib_group(b, h, group);
-        if (g) {
-                /* Never the default: it moves survivors to the parent group. */
-                (void)cgroup_delete_cgroup_ext(g, CGFLAG_DELETE_EMPTY_ONLY);
-                cgroup_free(&g);
-        }
+        with_libcgroup(b, h, group, lib_remove);
         return sg_group_rmdir(group);
 }
 

@@ -84,7 +84,8 @@ struct sg_scope {
         char name[SG_ATTEMPT_NAME_MAX + 16];
         struct sg_group_dir dirs[SG_HIER_MAX];
         size_t n_dirs;
-        char *cg[SG_HIER_MAX]; /* parallel to dirs: as /proc/PID/cgroup names it */
+        char *cg[SG_HIER_MAX]; /* parallel to dirs: as /proc/PID/cgroup names it; may be the
+                                     end of that path */
         struct sg_limits limits;
         struct sg_cpuset cpus;
         struct sg_device_list devices;
@@ -134,6 +135,10 @@ struct sg_backend_ops {
 extern const struct sg_backend_ops sg_systemd_ops, sg_cgroupfs_ops, sg_observe_ops;
 
 /* cgroup.c */
+
+/* Takes both strings. cg is as /proc/PID/cgroup names the group. */
+void sg_scope_put_dir(struct sg_scope *s, enum sg_hier h, char *path, char *cg);
+void sg_scope_drop_dir(struct sg_scope *s, size_t i); /* frees them; n_dirs is the caller's */
 
 /* The class of that name; NULL if it isn't there, or made. */
 struct sg_class *sg_class_find(const struct sg_backend *b, const char *name);

@@ -32,8 +32,7 @@ static int add_dir(struct sg_scope *s, enum sg_hier h, char *path, char *cg)
                 free(cg);
                 return -ENOMEM;
         }
-        s->dirs[s->n_dirs] = (struct sg_group_dir){h, path};
-        s->cg[s->n_dirs++] = cg;
+        sg_scope_put_dir(s, h, path, cg);
         return 0;
 }
 

@@ -126,9 +126,8 @@ int sg_unit_set_group(struct sg_scope *s, const char *control_group)
                 free(cg);
                 return -ENOMEM;
         }
-        s->dirs[0] = (struct sg_group_dir){SG_HIER_UNIFIED, path};
-        s->cg[0] = cg;
-        s->n_dirs = 1;
+        s->n_dirs = 0;
+        sg_scope_put_dir(s, SG_HIER_UNIFIED, path, cg);
         return 0;
 }
 
@@ -136,8 +135,7 @@ static void forget_group(struct sg_scope *s)
 {
         if (s->n_dirs == 0)
                 return;
-        free(s->dirs[0].path);
-        free(s->cg[0]);
+        sg_scope_drop_dir(s, 0);
         s->n_dirs = 0;
 }
 

@@ -231,16 +231,37 @@ int sg_scope_adopt(struct sg_scope **ret, struct sg_backend *b, const struct sg_
         return 0;
 }
 
+/* Where a hierarchy is mounted from its root the one is the end of the other, and is kept once: of
+ * thousands of jobs that is a good part of all. */
+void sg_scope_put_dir(struct sg_scope *s, enum sg_hier h, char *path, char *cg)
+{
+        size_t n = strlen(path), m = strlen(cg);
+
+        if (m <= n && strcmp(path + n - m, cg) == 0) {
+                free(cg);
+                cg = path + n - m;
+        }
+        s->dirs[s->n_dirs] = (struct sg_group_dir){h, path};
+        s->cg[s->n_dirs++] = cg;
+}
+
+void sg_scope_drop_dir(struct sg_scope *s, size_t i)
+{
+        char *path = s->dirs[i].path, *cg = s->cg[i];
+
+        if (cg && (cg < path || cg > path + strlen(path)))
+                free(cg);
+        free(path);
+}
+
 struct sg_scope *sg_scope_free(struct sg_scope *s)
 {
         if (!s)
                 return NULL;
         if (s->ops->scope_free)
                 s->ops->scope_free(s);
-        for (size_t i = 0; i < s->n_dirs; i++) {
-                free(s->dirs[i].path);
-                free(s->cg[i]);
-        }
+        for (size_t i = 0; i < s->n_dirs; i++)
+                sg_scope_drop_dir(s, i);
         free(s->devices.rules);
         free(s);
         return NULL;

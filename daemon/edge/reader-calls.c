@@ -48,7 +48,6 @@ const struct sg_job_key *sg_job_reader_key_of(struct sg_job_reader *r, uint64_t 
 static void drop(struct sg_followed *f)
 {
         sg_list_remove(&f->link);
-        sg_record_deinit(&f->message);
         free(f);
 }
 
@@ -82,24 +81,23 @@ static bool can_follow(const struct sg_follow *f)
 
 int sg_job_reader_follow(struct sg_job_reader *r, const struct sg_follow *follow)
 {
+        _cleanup_(sg_record_deinitp) struct sg_record message = {0};
         struct sg_followed *f;
 
         if (!can_follow(follow))
                 return -EINVAL;
         if (find_key(r, &follow->key))
                 return -EEXIST;
-        f = calloc(1, sizeof(*f));
+        sg_reader_put_follow(&message, r->next_id + 1, follow);
+        f = message.error < 0 ? NULL : calloc(1, sizeof(*f) + message.size);
         if (!f)
                 return -ENOMEM;
         f->id = ++r->next_id;
         f->key = follow->key;
-        sg_reader_put_follow(&f->message, f->id, follow);
+        f->size = (uint32_t)message.size;
+        memcpy(f->message, message.data, message.size);
         sg_list_append(&r->followed, &f->link);
-        if (f->message.error < 0) {
-                drop(f);
-                return -ENOMEM;
-        }
-        sg_record_append(&r->out, f->message.data, f->message.size);
+        sg_record_append(&r->out, f->message, f->size);
         sg_job_reader_send(r);
         return 0;
 }
@@ -149,7 +147,7 @@ void sg_job_reader_say_all(struct sg_job_reader *r)
         r->sent = 0;
         sg_reader_put_interval(&r->out, r->interval_usec);
         sg_list_foreach (f, &r->followed, link)
-                sg_record_append(&r->out, f->message.data, f->message.size);
+                sg_record_append(&r->out, f->message, f->size);
         sg_job_reader_send(r);
 }
 

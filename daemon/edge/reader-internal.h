@@ -10,10 +10,11 @@ struct sg_followed {
         struct sg_list link;
         uint64_t id;
         struct sg_job_key key;
-        struct sg_record message; /* FOLLOW, to be said again to the next process */
         bool finishing;
         unsigned deaths; /* of readers that were busy with it */
         uint32_t told;   /* bits of enum sg_reader_trouble */
+        uint32_t size;
+        uint8_t message[]; /* FOLLOW, to be said again to the next process */
 };
 
 /* A process that was killed and is still to be waited for; it may hang in the kernel for long. */

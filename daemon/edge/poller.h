@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/*
+ * Many descriptors of one kind behind one event source: a source of sd-event's own takes 300 bytes,
+ * which each job would need twice.
+ */
+
+#include <systemd/sd-event.h>
+
+struct sg_poller;
+
+/* Its descriptor can be read from, or has been hung up. May add and remove any. */
+typedef void (*sg_poller_cb)(void *userdata);
+
+int sg_poller_new(struct sg_poller **ret, sd_event *event, sg_poller_cb ready);
+struct sg_poller *sg_poller_free(struct sg_poller *p); /* NULL is fine */
+
+int sg_poller_add(struct sg_poller *p, int fd, void *userdata);
+/* Before it is closed, as others may have it open too. One that isn't there is fine, as is −1. */
+void sg_poller_remove(struct sg_poller *p, int fd);
