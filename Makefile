@@ -295,8 +295,8 @@ demo: deps all $(WORKLOADS)
 	@$(TEST_ENV) tests/demo/demo
 bench-launch: deps all $(WORKLOADS) $(BENCHES)
 	@$(TEST_ENV) tests/bench/bench-launch
-bench-monitor: deps $(BENCHES)
-	@$(TEST_ENV) tests/bench/bench-monitor
+bench-monitor: deps all $(BENCHES)
+	@$(TEST_ENV) tests/bench/bench-monitor; first=$$?; $(TEST_ENV) tests/bench/bench-watch && exit $$first
 bench-parse: deps $(O)/tests/bench/bench_parse
 	@$(O)/tests/bench/bench_parse
 bench-omp: deps all
@@ -391,7 +391,7 @@ help:
 #h make kills           1,000 kill -9 at random under load (SG_KILLS=), and what was lost: nothing
 #h make demo            three governed jobs, live, within a minute
 #h make bench-launch    what a job's start costs, next to its peers
-#h make bench-monitor   what samples of jobs and reading their logs cost, next to peers
+#h make bench-monitor   what it costs to watch jobs: samples, logs, the whole governor, next to peers
 #h make bench-parse     how fast logs are read, next to regexec(3)
 #h make bench-omp       an OpenMP program under a quota, with the preload and with fixed threads
 #h make bench-vm        the same under systemd, in a guest, next to systemd-run
