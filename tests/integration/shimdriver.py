@@ -6,6 +6,7 @@ takes them away again.
 """
 import ctypes
 import fcntl
+import contextlib
 import os
 import shutil
 import signal
@@ -270,7 +271,8 @@ class Bench:
         def gone():
             with open(f"{directory}/cgroup.procs") as f:
                 for pid in f.read().split():
-                    os.kill(int(pid), signal.SIGKILL)
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(int(pid), signal.SIGKILL)
             try:
                 os.rmdir(directory)
             except OSError:
