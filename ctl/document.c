@@ -148,7 +148,7 @@ static void time_lines(const json_t *job)
 
 enum unit {
         UNIT_NUMBER,
-        UNIT_SHORT,
+        UNIT_CPUS_NOW,
         UNIT_TROUBLE,
         UNIT_CPUS,
         UNIT_BYTES,
@@ -174,12 +174,14 @@ static char *with_unit(char buf[SG_FORMAT_MAX], const json_t *v, enum unit unit)
                 return sg_format_usec(buf, (uint64_t)(n * 1e6 + 0.5));
         case UNIT_USEC:
                 return sg_format_usec(buf, (uint64_t)json_integer_value(v));
-        case UNIT_SHORT:
+        case UNIT_CPUS_NOW:
+                (void)snprintf(buf, SG_FORMAT_MAX, "%.2f", n);
+                return buf;
         case UNIT_TROUBLE:
         case UNIT_NUMBER:
                 break;
         }
-        (void)snprintf(buf, SG_FORMAT_MAX, unit == UNIT_SHORT ? "%.3g" : "%.10g", n);
+        (void)snprintf(buf, SG_FORMAT_MAX, "%.10g", n);
         return buf;
 }
 
@@ -249,28 +251,39 @@ static void heading(const json_t *job)
         (void)putchar('\n');
 }
 
-/* "Progress: ██████▌░░░ 65%, step 650 of 1000, loss 0.41 (best 0.4)" */
-static void progress_lines(const json_t *job)
+/* "██████▌░░░ 65%, step 650 of 1000, loss 0.41 (best 0.4)" */
+static const char *progress_text(const struct sg_job_progress *p, char *text, size_t size)
 {
-        char bar[3 * BAR + 1], fraction[32], step[64], eval[32], best[32], eta[96], text[256] = "";
-        struct sg_job_progress p;
+        char bar[3 * BAR + 1], fraction[32], step[64], eval[32], best[32];
         size_t used = 0;
 
-        sg_job_progress_read(job, &p);
-        if (*sg_fraction_text(p.fraction, fraction, sizeof(fraction)))
-                used += (size_t)snprintf(text, sizeof(text), "%s %s",
-                                         sg_bar(p.fraction, BAR, sg_output_is_utf8(), bar),
+        *text = '\0';
+        if (*sg_fraction_text(p->fraction, fraction, sizeof(fraction)))
+                used += (size_t)snprintf(text, size, "%s %s",
+                                         sg_bar(p->fraction, BAR, sg_output_is_utf8(), bar),
                                          fraction);
-        if (*sg_step_text(&p, step, sizeof(step)))
-                used += (size_t)snprintf(text + used, sizeof(text) - used, "%sstep %s",
+        if (*sg_step_text(p, step, sizeof(step)))
+                used += (size_t)snprintf(text + used, size - used, "%sstep %s",
                                          used > 0 ? ", " : "", step);
-        if (*sg_eval_text(p.eval, eval, sizeof(eval)))
-                used += (size_t)snprintf(text + used, sizeof(text) - used, "%sloss %s",
+        if (*sg_eval_text(p->eval, eval, sizeof(eval)))
+                used += (size_t)snprintf(text + used, size - used, "%sloss %s",
                                          used > 0 ? ", " : "", eval);
-        if (*sg_eval_text(p.best, best, sizeof(best)))
-                (void)snprintf(text + used, sizeof(text) - used, " (best %s)", best);
-        if (*text)
+        if (*sg_eval_text(p->best, best, sizeof(best)))
+                (void)snprintf(text + used, size - used, " (best %s)", best);
+        return text;
+}
+
+static void progress_lines(const json_t *job)
+{
+        const char *from = sg_document_string(job, "progress_from");
+        char text[256], eta[96];
+        struct sg_job_progress p;
+
+        sg_job_progress_read(job, &p);
+        if (*progress_text(&p, text, sizeof(text)))
                 line("Progress", "%s", text);
+        else if (from)
+                line("Progress", "nothing so far from %s", from);
         if (*sg_eta_text_long(&p, eta, sizeof(eta)))
                 line("ETA", "ready in %s", eta);
         string_line("It says", json_object_get(job, "progress"), "status");
@@ -284,7 +297,7 @@ static void share_line(const json_t *job)
         const char *why = sg_document_string(share, "why");
         char part[32];
 
-        if (*sg_fraction_text(sg_document_number(share, "share"), part, sizeof(part)))
+        if (*sg_share_text(sg_document_number(share, "share"), part, sizeof(part)))
                 line("Share", "%s of the node%s%s", part, why && *why ? ": " : "", why ? why : "");
         else if (why && *why)
                 line("Share", "%s", why);
@@ -314,7 +327,7 @@ static void usage_lines(const json_t *job)
 {
         static const struct figure usage[] = {
                 {"cpu_usec", "CPU", UNIT_USEC},
-                {"cpu_rate", "CPUs now", UNIT_SHORT},
+                {"cpu_rate", "CPUs now", UNIT_CPUS_NOW},
                 {"throttled_usec", "throttled", UNIT_USEC},
                 {"memory_bytes", "memory", UNIT_BYTES},
                 {"working_set_bytes", "working set", UNIT_BYTES},
@@ -337,7 +350,7 @@ static void usage_lines(const json_t *job)
         figures_line("Usage", o, usage, SG_ELEMENTSOF(usage), NULL);
         figures_line("Traffic", o, traffic, SG_ELEMENTSOF(traffic), NULL);
         pressure_line(o);
-        figures_line("Waited", json_object_get(job, "delays"), delays, SG_ELEMENTSOF(delays), NULL);
+        figures_line("Waited", json_object_get(o, "delays"), delays, SG_ELEMENTSOF(delays), NULL);
 }
 
 void sg_document_print_job(const json_t *job)

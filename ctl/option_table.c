@@ -99,7 +99,7 @@ const struct sg_option sg_options[] = {
          "tensorboard:PATH"},
         {"eval-goal", 0, SG_OPTION_STRING, JOBS, AT(eval_goal), "eval_goal", "min|max",
          "whether what it reports falls (min) or rises as it learns"},
-        {"steps", 0, SG_OPTION_NUMBER, JOBS, AT(steps), "steps", "N",
+        {"steps", 0, SG_OPTION_STEPS, JOBS, AT(steps), "steps", "N",
          "how many steps it will take, if it doesn't say itself"},
         {"env", 0, SG_OPTION_ENV, JOBS, AT(env), NULL, "K=V", "set a variable; repeatable"},
         {"workdir", 0, SG_OPTION_STRING, JOBS, AT(workdir), NULL, "DIR", "working directory"},

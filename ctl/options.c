@@ -31,6 +31,7 @@ static const char *wanted(enum sg_option_type type)
                 [SG_OPTION_NAME] = "a name of 1 to 64 characters in one line",
                 [SG_OPTION_COUNT] = "a number such as 3",
                 [SG_OPTION_NUMBER] = "a number such as 100, or infinity",
+                [SG_OPTION_STEPS] = "a number such as 1000",
                 [SG_OPTION_WEIGHT] = "a weight from 1 to 10000",
                 [SG_OPTION_PRIORITY] = "a number from -1000 to 1000",
                 [SG_OPTION_BYTES] = "a size such as 512M or 4G",
@@ -220,6 +221,8 @@ static int parse_value(const struct sg_option *o, const char *s, uint64_t now_us
                 return parse_bounded(s, 0, UINT32_MAX, at);
         case SG_OPTION_NUMBER:
                 return parse_number(s, at);
+        case SG_OPTION_STEPS:
+                return parse_bounded(s, 1, INT64_MAX, at);
         case SG_OPTION_WEIGHT:
                 return parse_bounded(s, 1, 10000, at);
         case SG_OPTION_PRIORITY:

@@ -25,7 +25,7 @@ void sg_job_progress_read(const json_t *job, struct sg_job_progress *ret)
         };
 }
 
-/* Nobody needs the seconds of an hour: a unit in which it is a number of two digits or so. */
+/* Nobody needs the seconds of an hour: a unit in which two digits say it. */
 static const struct unit {
         double below, sec;
         const char *name;
@@ -44,7 +44,7 @@ static const char *count(double sec, const struct unit *u, char *buf, size_t siz
 {
         double n = sec > 0 ? sec / u->sec : 0;
 
-        (void)snprintf(buf, size, "%.*f", u->sec >= 3600 && n < 9.95 ? 1 : 0, n);
+        (void)snprintf(buf, size, "%.*f", u->sec > 1 && n < 9.95 ? 1 : 0, n);
         return buf;
 }
 
@@ -82,6 +82,14 @@ const char *sg_fraction_text(double fraction, char *buf, size_t size)
         *buf = '\0';
         if (isfinite(fraction)) /* rounded down: 100% is when it is there */
                 (void)snprintf(buf, size, "%.0f%%", floor(fraction * 100 + 1e-9));
+        return buf;
+}
+
+const char *sg_share_text(double share, char *buf, size_t size)
+{
+        *buf = '\0';
+        if (isfinite(share))
+                (void)snprintf(buf, size, "%.3g%%", share * 100);
         return buf;
 }
 

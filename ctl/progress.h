@@ -22,6 +22,8 @@ const char *sg_eta_text(const struct sg_job_progress *p, char *buf, size_t size)
 const char *sg_eta_text_long(const struct sg_job_progress *p, char *buf, size_t size);
 /* "52%" */
 const char *sg_fraction_text(double fraction, char *buf, size_t size);
+/* "12.5%" */
+const char *sg_share_text(double share, char *buf, size_t size);
 /* Four digits, such as 0.4123 or 1.2e-05. */
 const char *sg_eval_text(double eval, char *buf, size_t size);
 /* "3200 of 6150", "3200" */

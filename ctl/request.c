@@ -34,6 +34,7 @@ static int append_option(sd_bus_message *m, const struct sg_invocation *inv,
                 return sd_bus_message_append(m, "{sv}", o->key, "i",
                                              (int32_t) * (const int64_t *)at);
         case SG_OPTION_NUMBER:
+        case SG_OPTION_STEPS:
         case SG_OPTION_WEIGHT:
         case SG_OPTION_BYTES:
         case SG_OPTION_USEC:

@@ -154,7 +154,7 @@ const char *sg_row_cell(const struct sg_row *row, enum sg_row_column column, uin
         case SG_COLUMN_ENDED:
                 return point(row->ended_usec, buf);
         case SG_COLUMN_SHARE:
-                return or_dash(sg_fraction_text(row->share, buf, size));
+                return or_dash(sg_share_text(row->share, buf, size));
         case SG_COLUMN_PROGRESS:
                 return or_dash(sg_fraction_text(row->progress.fraction, buf, size));
         case SG_COLUMN_ETA:

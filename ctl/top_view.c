@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define LINE_MAX_BYTES 1024
-#define NODE_BAR 20
+#define NODE_BAR 16
 #define JOB_BAR 6
 #define TREND 12
 
@@ -242,12 +242,12 @@ static void node_line(const struct sg_top *t, struct output *out)
         size_t used;
         json_t *n;
 
-        used = (size_t)snprintf(line, sizeof(line), "%s  %s ",
+        used = (size_t)snprintf(line, sizeof(line), "%s  %s",
                                 node ? sg_escape(node, buf, sizeof(buf)) : "",
                                 t->at_usec > 0 ? sg_format_local(at, t->at_usec) + 11 : "");
         json_object_foreach ((json_t *)jobs, name, n)
                 if (json_integer_value(n) > 0 && used < sizeof(line))
-                        used += (size_t)snprintf(line + used, sizeof(line) - used, " %lld %s ",
+                        used += (size_t)snprintf(line + used, sizeof(line) - used, "  %lld %s",
                                                  (long long)json_integer_value(n), name);
         put(out, line, SG_TOP_BOLD);
         if (*t->trouble) {
@@ -260,15 +260,16 @@ static void cpu_line(const struct sg_top *t, struct output *out)
 {
         const json_t *load = json_object_get(t->status, "load");
         double busy = sg_document_number(load, "cpu_busy");
+        bool known = !isnan(t->node.psi[0]);
         char line[LINE_MAX_BYTES], bar[3 * NODE_BAR + 1], part[32], psi[96];
 
-        (void)snprintf(
-                line, sizeof(line),
-                "CPU  %s %4s of %.0f  load %.2f  %.0f running  %.0f blocked  psi CPU/mem/IO %s",
-                sg_bar(busy, NODE_BAR, out->view->utf8, bar), percent(busy, part, sizeof(part)),
-                sg_document_number(t->status, "cpus"), sg_document_number(load, "load1"),
-                sg_document_number(load, "running"), sg_document_number(load, "blocked"),
-                pressure(t->node.psi, psi, sizeof(psi)));
+        (void)snprintf(line, sizeof(line),
+                       "CPU  %s %4s of %.0f  load %.2f  %.0f running  %.0f blocked%s%s",
+                       sg_bar(busy, NODE_BAR, out->view->utf8, bar),
+                       percent(busy, part, sizeof(part)), sg_document_number(t->status, "cpus"),
+                       sg_document_number(load, "load1"), sg_document_number(load, "running"),
+                       sg_document_number(load, "blocked"), known ? "  psi " : "",
+                       known ? pressure(t->node.psi, psi, sizeof(psi)) : "");
         put(out, line, SG_TOP_PLAIN);
 }
 
@@ -289,10 +290,25 @@ static void memory_line(const struct sg_top *t, struct output *out)
         put(out, line, SG_TOP_PLAIN);
 }
 
+static size_t link_text(const struct sg_top_link *l, char *buf, size_t size)
+{
+        char rx[32], tx[32];
+        int n;
+
+        if (!l->up || isnan(l->rx)) /* rates take two looks */
+                n = snprintf(buf, size, "  %s %s", l->name, l->up ? "up" : "down");
+        else
+                n = snprintf(buf, size, "  %s %s/s in, %s/s out", l->name,
+                             bytes(l->rx, rx, sizeof(rx)), bytes(l->tx, tx, sizeof(tx)));
+        if (l->new_errors > 0 && (size_t)n < size)
+                n += snprintf(buf + n, size - (size_t)n, " (%.0f errors)", l->new_errors);
+        return (size_t)n;
+}
+
 /* The loopback only where there is no other, and none that is down and never was up. */
 static void link_line(const struct sg_top *t, struct output *out)
 {
-        char line[LINE_MAX_BYTES] = "Net ", rx[32], tx[32];
+        char line[LINE_MAX_BYTES] = "Net";
         size_t used = strlen(line);
         bool trouble = false;
 
@@ -302,16 +318,7 @@ static void link_line(const struct sg_top *t, struct output *out)
                 if ((strcmp(l->name, "lo") == 0 && t->n_links > 1) ||
                     (!l->up && l->rx_bytes + l->tx_bytes <= 0))
                         continue;
-                if (!l->up)
-                        used += (size_t)snprintf(line + used, sizeof(line) - used, " %s down ",
-                                                 l->name);
-                else
-                        used += (size_t)snprintf(
-                                line + used, sizeof(line) - used, " %s %s/s in, %s/s out ", l->name,
-                                bytes(l->rx, rx, sizeof(rx)), bytes(l->tx, tx, sizeof(tx)));
-                if (l->new_errors > 0 && used < sizeof(line))
-                        used += (size_t)snprintf(line + used, sizeof(line) - used, "(%.0f errors) ",
-                                                 l->new_errors);
+                used += link_text(l, line + used, sizeof(line) - used);
                 trouble |= l->new_errors > 0;
         }
         if (t->n_links > 0)
@@ -354,7 +361,7 @@ static void key_line(const struct sg_top *t, struct output *out)
         char line[LINE_MAX_BYTES];
 
         (void)snprintf(line, sizeof(line),
-                       "q quit  sort by %s%s: c cpu  m mem  s share  p progress  e eta  t time  "
+                       "q quit  by %s%s: c cpu  m mem  s share  p progress  e eta  t time  "
                        "i id  r reverse  arrows select",
                        sg_top_keys[t->key], t->reverse ? " (reverse)" : "");
         put(out, line, SG_TOP_DIM);

@@ -45,15 +45,28 @@ static int check_goal(struct sg_submission *s, sd_bus_error *error)
         else if (strcmp(s->eval_goal, "max") == 0)
                 s->job.eval_goal = SG_JOB_GOAL_MAX;
         else
-                return sd_bus_error_setf(error, SG_ERROR_INVALID,
-                                         "eval_goal: wants min or max, not '%s'", s->eval_goal);
+                return sd_bus_error_setf(error, SG_ERROR_INVALID, "eval-goal: min or max, not '%s'",
+                                         s->eval_goal);
         return 0;
+}
+
+/* "auto, keras, …", for people. */
+static const char *list_presets(char *buf, size_t size)
+{
+        size_t used = 0;
+
+        for (const char *const *p = sg_preset_names; *p && used < size; p++)
+                if (strcmp(*p, "pattern") != 0) /* is said by giving one */
+                        used += (size_t)snprintf(buf + used, size - used, "%s%s",
+                                                 used > 0 ? ", " : "", *p);
+        return buf;
 }
 
 int sg_submission_check_progress(struct sg_submission *s, sd_bus_error *error)
 {
         struct sg_progress_source source;
         _cleanup_free_ char *why = NULL;
+        char presets[128];
         int r;
 
         r = check_goal(s, error);
@@ -61,9 +74,10 @@ int sg_submission_check_progress(struct sg_submission *s, sd_bus_error *error)
                 return r;
         if (sg_progress_source_parse(s->job.progress, &source) < 0)
                 return sd_bus_error_setf(error, SG_ERROR_INVALID,
-                                         "progress: '%s' is no preset, no file:PATH or "
-                                         "tensorboard:PATH, and has no (?<loss>…)",
-                                         s->job.progress);
+                                         "progress: '%s' is no source: they are %s, none, "
+                                         "file:PATH, tensorboard:PATH, or a pattern with "
+                                         "(?<loss>…)",
+                                         s->job.progress, list_presets(presets, sizeof(presets)));
         if (source.kind == SG_PROGRESS_PATTERN) {
                 r = sg_pattern_check(source.text, &why);
                 return r == -EINVAL ? sd_bus_error_setf(error, SG_ERROR_INVALID, "progress: %s",

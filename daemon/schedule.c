@@ -180,8 +180,8 @@ void sg_pending_describe(const struct sg_pending_info *info, char *buf, size_t s
                                        sg_format_bytes(left, info->free));
                 break;
         case SG_PENDING_TURN:
-                (void)snprintf(buf, size, "%" PRIu64 " of this user's jobs are before it",
-                               info->ahead);
+                (void)snprintf(buf, size, "%" PRIu64 " of this user's jobs %s before it",
+                               info->ahead, info->ahead == 1 ? "is" : "are");
                 break;
         case SG_PENDING_KEPT:
                 (void)snprintf(buf, size,

@@ -122,10 +122,10 @@ static int zone(void **state)
 }
 
 static const char first_text[] =
-        "b|ada  08:00:00  2 running  1 queued \n"
-        " |CPU  █████████░░░░░░░░░░░  45% of 8  load 1.25  3 running  1 blocked  psi CPU/mem/IO -\n"
-        " |Mem  █████░░░░░░░░░░░░░░░  25% of 24G  swap 1G of 2G\n"
-        " |Net  eth0 -/s in, -/s out  wlan0 down \n"
+        "b|ada  08:00:00  2 running  1 queued\n"
+        " |CPU  ███████▏░░░░░░░░  45% of 8  load 1.25  3 running  1 blocked\n"
+        " |Mem  ████░░░░░░░░░░░░  25% of 24G  swap 1G of 2G\n"
+        " |Net  eth0 up  wlan0 down\n"
         "h|ID  NAME           USER  STATE     TIME  CPU  SHARE   MEM  PSI  PROGRESS        ETA  "
         "LOSS  TREND  WHY\n"
         " | 7  train          ada   running  10:00    -    25%  1.5G    -  ███░░░  52%  12 min   "
@@ -135,11 +135,11 @@ static const char first_text[] =
         "d| 9  wait\\x1b[1mer  ada   queued       -    -      -  1.5G    -  -                 -    "
         " -  -      2 jobs run and there may be 2\n";
 
-static const char wide_text[] = "b|ada  08:00:02  2 running  1 queued \n"
-                                " |CPU  █████████░░░░░░░░░░░  45% of 8  load 1.25  3 running  1 "
-                                "blocked  psi CPU/mem/IO 12/0/3\n"
-                                " |Mem  █████░░░░░░░░░░░░░░░  25% of 24G  swap 1G of 2G\n"
-                                "r|Net  eth0 1M/s in, 1K/s out (4 errors)  wlan0 down \n"
+static const char wide_text[] = "b|ada  08:00:02  2 running  1 queued\n"
+                                " |CPU  ███████▏░░░░░░░░  45% of 8  load 1.25  3 running  1 "
+                                "blocked  psi 12/0/3\n"
+                                " |Mem  ████░░░░░░░░░░░░  25% of 24G  swap 1G of 2G\n"
+                                "r|Net  eth0 1M/s in, 1K/s out (4 errors)  wlan0 down\n"
                                 "h|ID  NAME           USER  STATE     TIME   CPU  SHARE   MEM    "
                                 "PSI  PROGRESS        ETA  LOSS  TREND  WHY\n"
                                 "s| 8  a-longer-name  ada   running  10:02  3.00    50%  1.5G  "
@@ -149,17 +149,17 @@ static const char wide_text[] = "b|ada  08:00:02  2 running  1 queued \n"
                                 "d| 9  wait\\x1b[1mer  ada   queued       -  0.00      -  1.5G  "
                                 "5/0/0  -                 -     -  -      2 jobs run and the…\n"
                                 " |8 a-longer-name: its loss still falls\n"
-                                "d|q quit  sort by cpu: c cpu  m mem  s share  p progress  e eta  "
+                                "d|q quit  by cpu: c cpu  m mem  s share  p progress  e eta  "
                                 "t time  i id  r reverse  arrows select\n";
 
 static const char ascii_text[] =
-        "b|ada  08:00:02  2 running  1 queued \n"
-        " |CPU  #########...........  45% of 8  load 1.25  3 running  1 blocked  psi CPU/me\n"
+        "b|ada  08:00:02  2 running  1 queued\n"
+        " |CPU  #######.........  45% of 8  load 1.25  3 running  1 blocked  psi 12/0/3\n"
         "h|ID  NAME           STATE     CPU  SHARE   MEM  PROGRESS        ETA  LOSS  TREND\n"
         " | 8  a-longer-name  running  3.00    50%  1.5G  ......   1%    24 h     1  @_\n"
         " | 7  train          running  1.50    25%  1.5G  ###...  52%  12 min   0.4  @_\n"
         "s| 9  wait\\x1b[1mer  queued   0.00      -  1.5G  -                 -     -  -\n"
-        "d|q quit  sort by cpu: c cpu  m mem  s share  p progress  e eta  t time  i id  r r\n";
+        "d|q quit  by cpu: c cpu  m mem  s share  p progress  e eta  t time  i id  r revers\n";
 
 static const char tiny_text[] = "b|ada  08:00:02  2 run\n"
                                 "h|ID  NAME         CPU\n"
@@ -351,11 +351,15 @@ static void etas_are_told_with_what_is_not_known(void **state)
         assert_eta(INFINITY, 600, 900, "");
         assert_eta(0, 0, 0, "0 s");
         assert_eta(45, 30, 100, "45 s (30-100 s)");
+        assert_eta(105, 93, 117, "1.8 min (1.6-1.9 min)");
         assert_eta(9000, 7200, 12600, "2.5 h (2.0-3.5 h)");
         assert_eta(3.2 * 86400, 3 * 86400, 12 * 86400, "3.2 d (3.0-12 d)");
         assert_string_equal(sg_fraction_text(0.999, buf, sizeof(buf)), "99%");
         assert_string_equal(sg_fraction_text(1, buf, sizeof(buf)), "100%");
         assert_string_equal(sg_fraction_text(NAN, buf, sizeof(buf)), "");
+        assert_string_equal(sg_share_text(1. / 6, buf, sizeof(buf)), "16.7%");
+        assert_string_equal(sg_share_text(1, buf, sizeof(buf)), "100%");
+        assert_string_equal(sg_share_text(NAN, buf, sizeof(buf)), "");
 }
 
 int main(void)
