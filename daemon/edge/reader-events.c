@@ -49,11 +49,6 @@ void sg_events_deinit(struct sg_events *e)
 /* --- which files --------------------------------------------------------------------------------
  */
 
-static uint64_t modified_usec(const struct stat *st)
-{
-        return (uint64_t)st->st_mtim.tv_sec * 1000000 + (uint64_t)st->st_mtim.tv_nsec / 1000;
-}
-
 /* runs/validation/events.out.tfevents.…: what it measures is known by its directory. */
 static bool is_held_out(const char *path)
 {
@@ -83,7 +78,7 @@ static struct sg_events_file *place_for(struct sg_events *e, const struct stat *
                     (oldest->path && f->modified_usec < oldest->modified_usec))
                         oldest = f;
         }
-        return !oldest->path || oldest->modified_usec < modified_usec(st) ? oldest : NULL;
+        return !oldest->path || oldest->modified_usec < sg_mtime_usec(st) ? oldest : NULL;
 }
 
 static int add_file(struct sg_events *e, int dirfd, const char *name, const char *path)
@@ -94,7 +89,7 @@ static int add_file(struct sg_events *e, int dirfd, const char *name, const char
 
         if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
                 return -errno;
-        if (modified_usec(&st) < e->since_usec)
+        if (sg_mtime_usec(&st) < e->since_usec)
                 return 0;
         f = place_for(e, &st);
         if (!f)
@@ -112,7 +107,7 @@ static int add_file(struct sg_events *e, int dirfd, const char *name, const char
                 f->ino = st.st_ino;
                 f->held_out = is_held_out(path);
         }
-        f->modified_usec = modified_usec(&st);
+        f->modified_usec = sg_mtime_usec(&st);
         return 0;
 }
 
@@ -261,13 +256,11 @@ static int read_file(struct sg_events_file *f, struct taking *t)
         t->held_out = f->held_out;
         while (f->at < end && r == 0) {
                 uint64_t left = end - f->at;
-                ssize_t n = pread(f->fd, buffer, left < BUFFER_SIZE ? (size_t)left : BUFFER_SIZE,
-                                  (off_t)f->at);
+                ssize_t n = sg_pread(f->fd, buffer, left < BUFFER_SIZE ? (size_t)left : BUFFER_SIZE,
+                                     f->at);
 
-                if (n < 0 && errno == EINTR)
-                        continue;
                 if (n < 0)
-                        return -errno;
+                        return (int)n;
                 if (n == 0)
                         break;
                 f->at += (uint64_t)n;

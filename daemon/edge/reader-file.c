@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "edge/reader-file.h"
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "base/record.h"
 #include "edge/reader-tail.h"
 #include <errno.h>
@@ -37,11 +38,6 @@ static bool is_same(const struct sg_progress_file *f, const struct stat *st)
                same_time(&st->st_mtim, &f->modified) && same_time(&st->st_ctim, &f->changed);
 }
 
-static uint64_t modified_usec(const struct stat *st)
-{
-        return (uint64_t)st->st_mtim.tv_sec * 1000000 + (uint64_t)st->st_mtim.tv_nsec / 1000;
-}
-
 static void remember(struct sg_progress_file *f, const struct stat *st, uint64_t now_usec)
 {
         f->ino = st->st_ino;
@@ -49,26 +45,7 @@ static void remember(struct sg_progress_file *f, const struct stat *st, uint64_t
         f->size = st->st_size;
         f->modified = st->st_mtim;
         f->changed = st->st_ctim;
-        f->settled = modified_usec(st) + SETTLED_USEC < now_usec;
-}
-
-/* Its size, of which no more than fits is read. */
-static ssize_t read_text(int fd)
-{
-        size_t size = 0;
-
-        while (size < sizeof(buffer)) {
-                ssize_t n = read(fd, buffer + size, sizeof(buffer) - size);
-
-                if (n < 0 && errno == EINTR)
-                        continue;
-                if (n < 0)
-                        return -errno;
-                if (n == 0)
-                        break;
-                size += (size_t)n;
-        }
-        return (ssize_t)size;
+        f->settled = sg_mtime_usec(st) + SETTLED_USEC < now_usec;
 }
 
 static int understand(struct sg_progress_file *f, size_t n, struct sg_report *ret)
@@ -95,12 +72,12 @@ int sg_progress_file_look(struct sg_progress_file *f, uint64_t now_usec, struct 
 
         if (fstatat(AT_FDCWD, f->path, &st, AT_SYMLINK_NOFOLLOW) < 0)
                 return -errno;
-        if ((f->settled && is_same(f, &st)) || modified_usec(&st) < f->since_usec)
+        if ((f->settled && is_same(f, &st)) || sg_mtime_usec(&st) < f->since_usec)
                 return 0;
         fd = sg_open_own(AT_FDCWD, f->path, f->uid, &st);
         if (fd < 0)
                 return fd;
-        n = read_text(fd);
+        n = sg_read_full(fd, buffer, sizeof(buffer));
         if (n < 0)
                 return (int)n;
         remember(f, &st, now_usec);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "edge/reader-tail.h"
 #include "base/cleanup.h"
+#include "base/file.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -84,14 +85,12 @@ static int read_on(struct sg_tail *t, uint64_t size, sg_tail_fn *fn, void *userd
                 skip_to(t, size - SG_TAIL_NEWEST, fn, userdata);
         while (t->at < size) {
                 uint64_t left = size - t->at;
-                ssize_t n = pread(t->fd, buffer, left < BUFFER_SIZE ? (size_t)left : BUFFER_SIZE,
-                                  (off_t)t->at);
+                ssize_t n = sg_pread(t->fd, buffer, left < BUFFER_SIZE ? (size_t)left : BUFFER_SIZE,
+                                     t->at);
                 size_t skip;
 
-                if (n < 0 && errno == EINTR)
-                        continue;
                 if (n < 0)
-                        return -errno;
+                        return (int)n;
                 if (n == 0)
                         break;
                 t->at += (uint64_t)n;
@@ -102,11 +101,6 @@ static int read_on(struct sg_tail *t, uint64_t size, sg_tail_fn *fn, void *userd
         return t->at > begin;
 }
 
-static uint64_t changed_usec(const struct stat *st)
-{
-        return (uint64_t)st->st_mtim.tv_sec * 1000000 + (uint64_t)st->st_mtim.tv_nsec / 1000;
-}
-
 /* Of a file that was there before us the newest is read, to know where the job is; none of one that
  * an earlier program wrote. */
 static void start_reading(struct sg_tail *t, const struct stat *st)
@@ -115,7 +109,7 @@ static void start_reading(struct sg_tail *t, const struct stat *st)
 
         t->at = 0;
         t->mid_line = false;
-        if (!t->opened && changed_usec(st) < t->since_usec)
+        if (!t->opened && sg_mtime_usec(st) < t->since_usec)
                 t->at = size;
         else if (!t->opened && size > SG_TAIL_NEWEST) {
                 t->at = size - SG_TAIL_NEWEST;

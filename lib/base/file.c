@@ -23,13 +23,12 @@ static ssize_t read_retry(int fd, void *buf, size_t size)
         }
 }
 
-/* Up to size bytes, or the end of the file. */
-static ssize_t read_full(int fd, char *buf, size_t size)
+ssize_t sg_read_full(int fd, void *buf, size_t size)
 {
         size_t done = 0;
 
         while (done < size) {
-                ssize_t n = read_retry(fd, buf + done, size - done);
+                ssize_t n = read_retry(fd, (char *)buf + done, size - done);
 
                 if (n < 0)
                         return n;
@@ -38,6 +37,23 @@ static ssize_t read_full(int fd, char *buf, size_t size)
                 done += (size_t)n;
         }
         return (ssize_t)done;
+}
+
+ssize_t sg_pread(int fd, void *buf, size_t size, uint64_t at)
+{
+        for (;;) {
+                ssize_t n = pread(fd, buf, size, (off_t)at);
+
+                if (n >= 0)
+                        return n;
+                if (errno != EINTR)
+                        return -errno;
+        }
+}
+
+uint64_t sg_mtime_usec(const struct stat *st)
+{
+        return (uint64_t)st->st_mtim.tv_sec * 1000000 + (uint64_t)st->st_mtim.tv_nsec / 1000;
 }
 
 int sg_write_all(int fd, const void *data, size_t size)
@@ -89,7 +105,7 @@ int sg_read_file(int dirfd, const char *path, size_t max, char **ret, size_t *re
                         return -ENOMEM;
                 buf = p;
 
-                ssize_t n = read_full(fd, buf + done, room - done);
+                ssize_t n = sg_read_full(fd, buf + done, room - done);
                 if (n < 0)
                         return (int)n;
                 done += (size_t)n;
@@ -115,7 +131,7 @@ int sg_read_line_file(int dirfd, const char *path, char *buf, size_t size)
         if (fd < 0)
                 return -errno;
 
-        ssize_t n = read_full(fd, buf, size);
+        ssize_t n = sg_read_full(fd, buf, size);
         if (n < 0)
                 return (int)n;
 

@@ -5,10 +5,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 /* Writes all of it, over EINTR and short writes. */
 int sg_write_all(int fd, const void *data, size_t size);
+
+/* Reads up to size bytes over EINTR: until it has them or at the file's end; what one call gives.
+ */
+ssize_t sg_read_full(int fd, void *buf, size_t size);
+ssize_t sg_pread(int fd, void *buf, size_t size, uint64_t at);
+
+uint64_t sg_mtime_usec(const struct stat *st);
 
 /* Reads a whole file of at most max bytes (-EFBIG beyond) into a NUL-terminated heap buffer; works
  * on /proc and cgroup files, whose size is not known in advance. dirfd may be AT_FDCWD. */

@@ -145,6 +145,28 @@ static void test_read_line_file(void **state)
         assert_string_equal(buf, "");
 }
 
+static void test_read_parts(void **state)
+{
+        const struct stat st = {.st_mtim = {.tv_sec = 3, .tv_nsec = 4999}};
+        char buf[8] = "";
+        int fd;
+
+        (void)state;
+        put("parts", "abcdef", 6);
+        fd = openat(dir, "parts", O_RDONLY | O_CLOEXEC);
+        assert_true(fd >= 0);
+        assert_int_equal(sg_pread(fd, buf, 2, 3), 2);
+        assert_memory_equal(buf, "de", 2);
+        assert_int_equal(sg_pread(fd, buf, 2, 6), 0);
+        assert_int_equal(sg_read_full(fd, buf, 4), 4); /* not moved by the other */
+        assert_memory_equal(buf, "abcd", 4);
+        assert_int_equal(sg_read_full(fd, buf, sizeof(buf)), 2);
+        fd = sg_close(fd);
+        assert_int_equal(sg_pread(fd, buf, 1, 0), -EBADF);
+        assert_int_equal(sg_read_full(fd, buf, 1), -EBADF);
+        assert_int_equal(sg_mtime_usec(&st), 3000004);
+}
+
 static void test_write_file(void **state)
 {
         (void)state;
@@ -360,6 +382,7 @@ int main(void)
                 cmocka_unit_test(test_read_file_keeps_nuls),
                 cmocka_unit_test(test_read_file_of_unknown_size),
                 cmocka_unit_test(test_read_line_file),
+                cmocka_unit_test(test_read_parts),
                 cmocka_unit_test(test_write_file),
                 cmocka_unit_test(test_write_file_atomic),
                 cmocka_unit_test(test_write_file_atomic_over_a_stale_temporary),
