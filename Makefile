@@ -394,7 +394,7 @@ help:
 #h make bench-monitor   what it costs to watch jobs: samples, logs, the whole governor, next to peers
 #h make bench-parse     how fast logs are read, next to regexec(3)
 #h make bench-omp       an OpenMP program under a quota, with the preload and with fixed threads
-#h make bench-vm        the same under systemd, in a guest, next to systemd-run
+#h make bench-vm        what bench-launch measures, under systemd in a guest, next to systemd-run
 #h make lint            layers, format, cppcheck, shellcheck, sizes, words, man pages
 #h make fuzz            every fuzzer for FUZZ_SECONDS (120)
 #h make coverage        the tests with gcov, and lines covered by folder
