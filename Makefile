@@ -275,7 +275,7 @@ FUZZ_SECONDS ?= 120
 .PHONY: fuzz
 ifeq ($(VARIANT),fuzz)
 fuzz: deps $(FUZZERS)
-	@for f in $(FUZZERS); do tests/fuzz/run $$f $(FUZZ_SECONDS) || exit 1; done
+	@printf '%s\n' $(FUZZERS) | xargs -P "$$(nproc)" -I '{}' tests/fuzz/run '{}' $(FUZZ_SECONDS)
 else
 fuzz: deps
 	+@$(MAKE) --no-print-directory VARIANT=fuzz fuzz
@@ -396,7 +396,7 @@ help:
 #h make bench-omp       an OpenMP program under a quota, with the preload and with fixed threads
 #h make bench-vm        what bench-launch measures, under systemd in a guest, next to systemd-run
 #h make lint            layers, format, cppcheck, shellcheck, sizes, words, man pages
-#h make fuzz            every fuzzer for FUZZ_SECONDS (120)
+#h make fuzz            every fuzzer for FUZZ_SECONDS (120), as many at a time as there are CPUs
 #h make coverage        the tests with gcov, and lines covered by folder
 #h make man             manual pages, in build/man
 #h make install         PREFIX=/usr/local DESTDIR=; `make uninstall` takes it back
