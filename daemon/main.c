@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <syslog.h>
@@ -294,6 +295,18 @@ static void reap(void)
                 continue;
 }
 
+/* Files of jobs' groups stay open, a dozen of each. Jobs get the limits of those who submit them.
+ */
+static void raise_descriptors(void)
+{
+        struct rlimit limit;
+
+        if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+                return;
+        limit.rlim_cur = limit.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 static int run(const struct options *o, char **argv)
 {
         _cleanup_(sd_event_unrefp) sd_event *event = NULL;
@@ -303,6 +316,7 @@ static int run(const struct options *o, char **argv)
         int r;
 
         reap();
+        raise_descriptors();
         r = block_signals();
         if (r < 0)
                 return r;

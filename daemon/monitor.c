@@ -19,7 +19,7 @@
 #define DELAYS_ROUNDS 8
 /* What a burst of submissions or a list of thousands took goes back to the system. */
 #define TRIM_ROUNDS 32
-#define DELAYS_PIDS 64
+#define DELAYS_PIDS 512
 
 /* One job */
 
@@ -116,8 +116,12 @@ static void look_at_delays(struct sg_monitor *mon, struct sg_measured *d)
         if (!mon->taskstats)
                 return;
         n = sg_scope_pids(d->live->scope, pids, SG_ELEMENTSOF(pids));
-        if (n > 0)
+        if (n == SG_ELEMENTSOF(pids)) { /* a part of them would be a wrong number */
+                sg_delays_deinit(&d->delays);
+                sg_delays_init(&d->delays);
+        } else if (n > 0) {
                 (void)sg_delays_update(&d->delays, mon->taskstats, pids, n);
+        }
 }
 
 /* Whether it did anything. */
@@ -290,8 +294,12 @@ void sg_monitor_forget(struct sg_live *l)
 
 /* The object */
 
-const struct sg_node_sample *sg_monitor_node(const struct sg_monitor *mon)
+/* Between rounds, or where there are none as no job runs, it may be long ago that it was looked at.
+ */
+const struct sg_node_sample *sg_monitor_node(struct sg_monitor *mon)
 {
+        if (sg_now_monotonic_usec() - mon->node.now_usec > mon->cadence.base_usec)
+                look_at_node(mon);
         return &mon->node;
 }
 

@@ -64,9 +64,9 @@ void sg_monitor_sweep(struct sg_monitor *mon);
 int sg_monitor_paths(const struct sg_live *l, const char **ret_notify, char *allocation,
                      size_t size);
 
-/* The node as the last round saw it, and its network interfaces. */
-const struct sg_node_sample *sg_monitor_node(const struct sg_monitor *mon);
-/* How busy its CPUs were between the last two rounds, 0 … 1; NaN = not known. */
+/* The node as it was within the last interval, and its network interfaces. */
+const struct sg_node_sample *sg_monitor_node(struct sg_monitor *mon);
+/* How busy its CPUs were between the last two looks, 0 … 1; NaN = not known. */
 double sg_monitor_busy(const struct sg_monitor *mon);
 struct sg_links *sg_monitor_links(const struct sg_monitor *mon);
 
