@@ -440,6 +440,9 @@ void sg_live_begin(struct sg_live *l)
         l->job.started_usec = l->job.ended_usec = 0;
         l->job.exit_code = -1;
         l->job.signal = 0;
+        l->job.eval[0] = '\0';
+        l->job.step = l->job.total = SG_UNLIMITED;
+        l->job.net_rx_bytes = l->job.net_tx_bytes = SG_UNLIMITED;
         l->gone_ahead = l->concluded = l->requeueing = l->ended_durable = l->killed = false;
         l->placed = false;
         memset(&l->counters, 0xff, sizeof(l->counters)); /* not known */
