@@ -95,8 +95,7 @@ const struct sg_option sg_options[] = {
         {"array", 0, SG_OPTION_ARRAY, QUEUED, AT(array), "array", "A-B",
          "one job for each number, in SCHEDGOV_ARRAY_INDEX"},
         {"progress", 0, SG_OPTION_STRING, JOBS, AT(progress), "progress", "SOURCE",
-         "auto, none, a preset such as keras, a pattern with (?<loss>…), file:PATH or "
-         "tensorboard:PATH"},
+         "auto, none, keras …, a pattern with (?<loss>…), file:PATH, tensorboard:PATH"},
         {"eval-goal", 0, SG_OPTION_STRING, JOBS, AT(eval_goal), "eval_goal", "min|max",
          "whether what it reports falls (min) or rises as it learns"},
         {"steps", 0, SG_OPTION_STEPS, JOBS, AT(steps), "steps", "N",
