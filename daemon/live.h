@@ -50,8 +50,8 @@ struct sg_live {
         struct sg_list after_link; /* manager.dependents while n_after > 0 */
 
         struct sg_scope *scope;
-        struct sg_list active_link; /* manager.active while there is a scope */
-        struct sg_cpuset *pinned; /* with limits.pin, while there is a scope */
+        struct sg_list active_link;   /* manager.active while there is a scope */
+        struct sg_cpuset *pinned;     /* with limits.pin, while there is a scope */
         struct sg_measured *measured; /* while it runs (monitor.h) */
         uint64_t begun_usec;          /* when its attempt began; 0 = before our time */
         int gate;

@@ -63,7 +63,7 @@ struct sg_manager {
         struct sg_live *buckets[SG_JOB_BUCKETS];
         struct sg_list dependents;
         uint64_t last_n, n_jobs;
-        uint64_t n_starting; /* background jobs between queue and running */
+        uint64_t n_starting;   /* background jobs between queue and running */
         uint64_t n_recovering; /* inspections under way: nothing starts before they are done */
         uint32_t pinned[SG_CPUS_MAX]; /* jobs pinned to each CPU */
         gid_t admin_gid;              /* group schedgov, or (gid_t)−1 */
