@@ -117,7 +117,7 @@ static void handle(struct sg_notify_socket *n, const struct sg_datagram *d, cons
 }
 
 /* BARRIER=1 wants its descriptor to be closed when all that came before it has been handled, which
- * it has; others aren't wanted. */
+ * it has when the kernel hands it out, and lets it go; others aren't wanted. */
 static int on_readable(sd_event_source *source, int fd, uint32_t events, void *userdata)
 {
         struct sg_notify_socket *n = userdata;
@@ -129,12 +129,11 @@ static int on_readable(sd_event_source *source, int fd, uint32_t events, void *u
         for (unsigned i = 0; i < ROUND_MAX; i++) {
                 char text[DATAGRAM_MAX];
                 struct sg_datagram d;
-                int r = sg_datagram_receive(fd, text, sizeof(text), &d);
+                int r = sg_datagram_receive_no_fds(fd, text, sizeof(text), &d);
 
                 if (r < 0) /* -EAGAIN, or what a sender can't cause */
                         break;
                 handle(n, &d, text, now);
-                (void)sg_close(d.fd);
         }
         return 0;
 }

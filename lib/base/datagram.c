@@ -67,18 +67,15 @@ static void take_control(struct sg_datagram *d, struct msghdr *msg)
                 d->n_fds++;
 }
 
-int sg_datagram_receive(int socket, void *buf, size_t size, struct sg_datagram *ret)
+static int receive(int socket, void *buf, size_t size, void *control, size_t control_size,
+                   struct sg_datagram *ret)
 {
         struct iovec iov = {.iov_base = buf, .iov_len = size};
-        union {
-                struct cmsghdr header;
-                char space[CMSG_SPACE(FDS_MAX * sizeof(int)) + CMSG_SPACE(sizeof(struct ucred))];
-        } control;
         struct msghdr msg = {
                 .msg_iov = &iov,
                 .msg_iovlen = 1,
-                .msg_control = &control,
-                .msg_controllen = sizeof(control),
+                .msg_control = control,
+                .msg_controllen = control_size,
         };
         struct sg_datagram d = {.fd = -1, .uid = (uid_t)-1};
         ssize_t n;
@@ -93,4 +90,25 @@ int sg_datagram_receive(int socket, void *buf, size_t size, struct sg_datagram *
         d.cut = msg.msg_flags & MSG_TRUNC;
         *ret = d;
         return n > 0 || d.n_fds > 0;
+}
+
+int sg_datagram_receive(int socket, void *buf, size_t size, struct sg_datagram *ret)
+{
+        union {
+                struct cmsghdr header;
+                char space[CMSG_SPACE(FDS_MAX * sizeof(int)) + CMSG_SPACE(sizeof(struct ucred))];
+        } control;
+
+        return receive(socket, buf, size, &control, sizeof(control), ret);
+}
+
+/* The sender's credentials come first, and leave no room. */
+int sg_datagram_receive_no_fds(int socket, void *buf, size_t size, struct sg_datagram *ret)
+{
+        union {
+                struct cmsghdr header;
+                char space[CMSG_SPACE(sizeof(struct ucred))];
+        } control;
+
+        return receive(socket, buf, size, &control, sizeof(control), ret);
 }

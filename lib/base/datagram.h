@@ -19,3 +19,6 @@ struct sg_datagram {
 int sg_datagram_send(int socket, const void *data, size_t size, int fd);
 /* 1, 0 at the end of the connection, -EAGAIN. Never blocks. */
 int sg_datagram_receive(int socket, void *buf, size_t size, struct sg_datagram *ret);
+/* From somebody who isn't trusted: descriptors never become ours, but are let go by the kernel. To
+ * close one waits for its file system (FUSE) for as long as that likes. */
+int sg_datagram_receive_no_fds(int socket, void *buf, size_t size, struct sg_datagram *ret);
