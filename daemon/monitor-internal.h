@@ -12,6 +12,7 @@
 
 struct sg_monitor {
         struct sg_manager *manager;
+        char *state_dir;        /* our own: the store is closed before the last job is forgotten */
         struct sg_list running; /* struct sg_measured */
         sd_event_source *timer;
         struct sg_cadence cadence;

@@ -42,7 +42,7 @@ static void open_job(struct sg_measured *d)
         dirs = sg_scope_dirs(l->scope, &n);
         if (n > 0 && sg_sampler_new(&d->sampler, dirs, n, l->job.adopted != SG_ADOPTED_NOT) < 0)
                 return;
-        if (sg_series_open(sg_store_dir(l->manager->store), &l->job.key, &d->series) < 0)
+        if (sg_series_open(l->manager->monitor->state_dir, &l->job.key, &d->series) < 0)
                 d->series = NULL; /* it was logged there; the job is governed all the same */
         sg_monitor_replay(d);
 }
@@ -286,7 +286,7 @@ void sg_monitor_forget(struct sg_live *l)
         sg_delays_deinit(&d->delays);
         sg_sampler_free(d->sampler);
         (void)(sg_job_state_is_final(l->job.state)
-                       ? sg_series_finish(sg_store_dir(l->manager->store), &l->job.key, d->series)
+                       ? sg_series_finish(l->manager->monitor->state_dir, &l->job.key, d->series)
                        : sg_series_close(d->series));
         free(d->status);
         free(d);
@@ -350,7 +350,8 @@ int sg_monitor_new(struct sg_monitor **ret, struct sg_manager *m, const char *ru
         mon->manager = m;
         sg_list_init(&mon->running);
         sg_cadence_init(&mon->cadence, m->settings->monitor_usec, m->settings->monitor_max_usec);
-        r = sg_monitor_open_reports(mon, runtime_dir);
+        mon->state_dir = strdup(sg_store_dir(m->store));
+        r = mon->state_dir ? sg_monitor_open_reports(mon, runtime_dir) : -ENOMEM;
         if (r < 0) {
                 sg_monitor_free(mon);
                 return r;
@@ -370,6 +371,7 @@ struct sg_monitor *sg_monitor_free(struct sg_monitor *mon)
         sg_links_free(mon->links);
         sg_taskstats_free(mon->taskstats);
         free(mon->sums);
+        free(mon->state_dir);
         free(mon);
         return NULL;
 }

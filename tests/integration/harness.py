@@ -113,7 +113,13 @@ class Governor:
         return self.daemon is not None and self.daemon.poll() is None
 
     def store_pid(self):
-        """The daemon's writer, 0 = none."""
+        return self.child_pid("schedgov-store")
+
+    def reader_pid(self):
+        return self.child_pid("schedgov-reader")
+
+    def child_pid(self, name):
+        """The daemon's child of that name, 0 = none."""
         try:
             path = f"/proc/{self.daemon.pid}/task/{self.daemon.pid}/children"
             with open(path, encoding="ascii") as f:
@@ -121,7 +127,7 @@ class Governor:
         except (FileNotFoundError, ProcessLookupError):
             return 0
         for pid in children:
-            if comm(int(pid)) == "schedgov-store":
+            if comm(int(pid)) == name:
                 return int(pid)
         return 0
 
