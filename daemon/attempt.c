@@ -379,7 +379,7 @@ static void unbegin(struct sg_live *l, int error)
                 give_up(l, "store its start", error);
                 return;
         }
-        sg_live_started(l);
+        sg_live_let_go(l);
         sg_queue_remove(m->queue, &l->entry);
         l->job.state = SG_JOB_QUEUED;
         l->job.begin_usec = sg_now_realtime_usec() + SG_USEC_PER_SEC;
@@ -416,7 +416,7 @@ static void on_start_durable(int result, const struct sg_job *job, void *userdat
         }
 }
 
-void sg_live_started(struct sg_live *l)
+void sg_live_let_go(struct sg_live *l)
 {
         if (!l->counted)
                 return;

@@ -127,7 +127,7 @@ void sg_live_end(struct sg_live *l)
                 return;
         l->dropping = true;
         l->concluded = true;
-        sg_live_started(l);
+        sg_live_let_go(l);
         l->timer = sd_event_source_disable_unref(l->timer);
         l->group_source = sd_event_source_disable_unref(l->group_source);
         sg_list_remove(&l->after_link);

@@ -31,6 +31,7 @@ static int send_go(struct sg_live *l)
         if (send(l->gate, &go, sizeof(go), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
                 return -errno;
         l->gone_ahead = true;
+        sg_live_let_go(l);
         sg_manager_fault(l->manager, "gate-after-go");
         return 0;
 }
@@ -179,7 +180,6 @@ static void on_started(struct sg_live *l)
                 return;
         l->job.state = SG_JOB_RUNNING;
         l->failed_starts = 0;
-        sg_live_started(l);
         l->job.started_usec = sg_now_realtime_usec();
         sg_monitor_watch(l);
         sg_metrics_started(l->manager->metrics, l);

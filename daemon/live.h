@@ -106,8 +106,9 @@ void sg_live_settle_dependencies(struct sg_live *l);
 
 void sg_live_begin(struct sg_live *l);
 int sg_live_make_scope(struct sg_live *l, bool adopt, char **ret_why);
-/* It has started, or won't: the next may begin. */
-void sg_live_started(struct sg_live *l);
+/* It has been let go, or won't be: the next may begin. What follows is up to its user: opening its
+ * output may take forever. */
+void sg_live_let_go(struct sg_live *l);
 /* Weight and devices of its class, as they are now. */
 void sg_live_apply_class(struct sg_live *l);
 void sg_live_log_path(const struct sg_live *l, char buf[PATH_MAX]);
