@@ -5,12 +5,15 @@ Each test gets a working directory of its own and leaves no job behind. What sys
 say about a job is read from them, not from the governor.
 """
 import contextlib
+import fcntl
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "integration"))
@@ -188,6 +191,18 @@ def schedgov_units():
     rows = [line.split() for line in lines.splitlines()]
     return {row[0]: row[2] for row in rows
             if row[0].endswith((".scope", ".slice")) and row[0] != "schedgov.slice"}
+
+
+def wait_passed_on():
+    """Until the harness has what was printed: its agent has read it, and waits for more. (To write
+    to the port is to wait, busily, until the host has it.)"""
+    sys.stdout.flush()
+    agent = int(run("pgrep", "-xo", "agent"))
+
+    def idle():
+        unread = struct.unpack("i", fcntl.ioctl(1, termios.FIONREAD, b"\0" * 4))[0]
+        return unread == 0 and read(f"/proc/{agent}/stat").rpartition(")")[2].split()[0] == "S"
+    until(idle, "passing on of the output")
 
 
 def main(tests, make=Node):
