@@ -72,7 +72,12 @@ void sg_live_release(struct sg_live *l)
                 l->requeueing = l->ended_durable = l->dropping = false;
                 l->timer = sd_event_source_disable_unref(l->timer);
                 sg_launcher_forget(l->manager->launcher, l);
-                sg_live_enqueue(l);
+                if (l->job.intent == SG_INTENT_CANCEL) {
+                        l->job.state = SG_JOB_KILLED;
+                        sg_live_end(l);
+                } else {
+                        sg_live_enqueue(l);
+                }
         } else {
                 sg_live_free(l);
         }

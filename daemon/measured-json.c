@@ -13,7 +13,7 @@
 
 json_t *sg_json_number(uint64_t v)
 {
-        return v == SG_UNLIMITED ? json_null() : json_integer((json_int_t)v);
+        return v > INT64_MAX ? json_null() : json_integer((json_int_t)v);
 }
 
 /* JSON has no NaN and no infinity. */

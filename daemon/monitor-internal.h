@@ -48,5 +48,7 @@ enum sg_goal sg_progress_goal(const struct sg_live *l);
 void sg_monitor_replay(struct sg_measured *d);
 int sg_monitor_open_reports(struct sg_monitor *mon, const char *runtime_dir);
 void sg_monitor_close_reports(struct sg_monitor *mon);
+/* A point of its series, with what is known of its progress. */
+void sg_monitor_record(struct sg_measured *d, float cpu, float share);
 /* How long it has run by now. */
 uint64_t sg_monitor_running_usec(const struct sg_measured *d);

@@ -106,6 +106,7 @@ static void end_of_words(struct sg_live *l)
         struct sg_measured *d = l->measured;
         void (*done)(struct sg_live *) = d->last_words;
 
+        sg_monitor_record(d, NAN, NAN); /* who waits for its end sees the last of it */
         d->followed = false;
         d->last_words = NULL;
         l->timer = sd_event_source_disable_unref(l->timer);
@@ -142,11 +143,30 @@ static void note_network(struct sg_live *l)
         }
 }
 
+/* Of a job that ended while no daemon was there, its series knows what it said to the last one. */
+static void recall(struct sg_live *l)
+{
+        _cleanup_free_ struct sg_series *s = NULL;
+        const struct sg_point *p;
+
+        if (l->begun_usec > 0 || l->job.eval[0] || l->job.started_usec == 0 ||
+            sg_series_read(l->manager->monitor->state_dir, &l->job.key, &s) < 0 || s->n == 0)
+                return;
+        p = &s->points[s->n - 1];
+        if (p->time_usec < l->job.started_usec)
+                return;
+        if (!isnan(p->eval))
+                (void)snprintf(l->job.eval, sizeof(l->job.eval), "%.9g", p->eval);
+        l->job.step = p->step;
+}
+
 bool sg_monitor_finish(struct sg_live *l, void (*done)(struct sg_live *l))
 {
         struct sg_measured *d = l->measured;
 
         note_network(l);
+        if (!d)
+                recall(l);
         if (!d || !d->followed)
                 return false;
         if (sg_job_reader_finish(l->manager->reader, &l->job.key) < 0)
@@ -186,7 +206,7 @@ void sg_monitor_replay(struct sg_measured *d)
         const struct sg_series *s = d->series;
         uint64_t first, begun = d->live->job.started_usec;
 
-        if (!s || s->n == 0 || s->points[s->n - 1].time_usec < begun)
+        if (!s || d->source[0] || s->n == 0 || s->points[s->n - 1].time_usec < begun)
                 return;
         first = s->n > REPLAYED_POINTS ? s->n - REPLAYED_POINTS : 0;
         for (uint64_t i = first; i < s->n; i++) {

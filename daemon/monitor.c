@@ -79,8 +79,9 @@ static int sample(struct sg_measured *d, uint32_t what, struct sg_sample *s)
         if (d->sampler) {
                 sg_sampler_set_dirs(d->sampler, dirs, n); /* a new limit may need a new group */
                 r = sg_sampler_read(d->sampler, what, s);
-        } else
+        } else {
                 sample_counters(d, s);
+        }
         if (r < 0)
                 return r;
         if (d->sampler)
@@ -92,7 +93,7 @@ static int sample(struct sg_measured *d, uint32_t what, struct sg_sample *s)
         return 0;
 }
 
-static void record_point(struct sg_measured *d, float cpu, float share)
+void sg_monitor_record(struct sg_measured *d, float cpu, float share)
 {
         struct sg_progress_view view;
         struct sg_point p = {.time_usec = sg_now_realtime_usec(),
@@ -132,7 +133,7 @@ static bool look_at(struct sg_monitor *mon, struct sg_measured *d, unsigned plac
         bool slow = mon->cadence.interval_usec > mon->cadence.base_usec;
         uint32_t what = first || slow ? SG_SAMPLE_ALL : sg_sample_due(mon->round, place, n);
 
-        if (first)
+        if (first && !d->sampler && !d->series)
                 open_job(d);
         if (sample(d, what, &d->last) < 0)
                 return false; /* its end is on its way */
@@ -145,7 +146,7 @@ static bool look_at(struct sg_monitor *mon, struct sg_measured *d, unsigned plac
                 look_at_delays(mon, d);
         if (first)
                 sg_monitor_follow(d);
-        record_point(d, (float)d->cpu_rate, (float)sg_monitor_share(d->live, NULL, 0));
+        sg_monitor_record(d, (float)d->cpu_rate, (float)sg_monitor_share(d->live, NULL, 0));
         return active;
 }
 
@@ -278,7 +279,7 @@ void sg_monitor_forget(struct sg_live *l)
         if (!d)
                 return;
         if (sg_job_state_is_final(l->job.state))
-                record_point(d, NAN, NAN); /* with its last words */
+                sg_monitor_record(d, NAN, NAN); /* with its last words */
         l->measured = NULL;
         sg_list_remove(&d->link);
         if (d->followed)

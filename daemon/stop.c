@@ -90,6 +90,10 @@ static void on_intent_durable(int result, const struct sg_job *job, void *userda
 
 void sg_live_stop(struct sg_live *l, enum sg_job_intent intent, const char *reason)
 {
+        if (l->dropping && l->requeueing && intent == SG_INTENT_CANCEL) {
+                l->job.intent = intent; /* as soon as it is back in the queue */
+                return;
+        }
         if (l->dropping) {
                 sg_api_acknowledge(l);
                 return;

@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SG_TFEVENTS_RECORD_MAX (16U << 20)
+#define SG_TFEVENTS_RECORD_MAX (1U << 20)
 
 struct sg_tfevents {                          /* zero-initialise, for each file */
         uint64_t n_records, n_bad, n_skipped; /* whole ones; of those, not valid; too large */

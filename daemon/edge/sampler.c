@@ -47,6 +47,8 @@ static void look_again(struct sg_sampler *s)
 
 void sg_sampler_set_dirs(struct sg_sampler *s, const struct sg_group_dir *dirs, size_t n_dirs)
 {
+        if (s->dirs == dirs && s->n_dirs == n_dirs)
+                return;
         s->dirs = dirs;
         s->n_dirs = (uint8_t)(n_dirs < SG_HIER_MAX ? n_dirs : SG_HIER_MAX);
         look_again(s);

@@ -75,7 +75,7 @@ static int receive(int socket, void *buf, size_t size, void *control, size_t con
                 .msg_iov = &iov,
                 .msg_iovlen = 1,
                 .msg_control = control,
-                .msg_controllen = control_size,
+                .msg_controllen = (socklen_t)control_size, /* what musl has there */
         };
         struct sg_datagram d = {.fd = -1, .uid = (uid_t)-1};
         ssize_t n;
