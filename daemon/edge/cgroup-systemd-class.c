@@ -210,16 +210,25 @@ void sg_class_hold(struct sg_systemd *sd, struct sg_class *c)
         sg_class_set_weight(sd, c, c->weight);
 }
 
+/* Somebody's own slice in ours stays active when it is empty, as slices do, and needs it. */
+static int is_others_slice(const char *name, void *userdata)
+{
+        const char *holder = userdata, *end = strrchr(name, '.');
+
+        return end && strcmp(end, ".slice") == 0 && strcmp(name, holder) != 0;
+}
+
 /* Without its requirements: a unit that is started in it just now must not be stopped with it.
  * Empty groups, as systemd leaves them for a while, are nobody. */
-static int stop_slice(struct sg_systemd *sd, const char *slice)
+static int stop_slice(struct sg_systemd *sd, const char *slice, char *holder)
 {
         _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
         char group[PATH_MAX];
         int r;
 
         if (sg_group_join(group, sd->backend->hier[SG_HIER_UNIFIED].base, slice) < 0 ||
-            sg_group_populated(group) != 0)
+            sg_group_populated(group) != 0 ||
+            sg_group_foreach_child(group, is_others_slice, holder) != 0)
                 return 0;
         r = sg_systemd_new_call(sd, &m, "StopUnit");
         if (r >= 0)
@@ -237,7 +246,7 @@ void sg_class_release_idle(struct sg_systemd *sd)
                         continue;
                 sg_class_slice_name(slice, c->name);
                 sg_class_holder_name(holder, sd, c->name);
-                if (sg_systemd_stop_unit(sd, holder) >= 0 && stop_slice(sd, slice) >= 0)
+                if (sg_systemd_stop_unit(sd, holder) >= 0 && stop_slice(sd, slice, holder) >= 0)
                         c->held = false;
         }
 }
