@@ -117,7 +117,8 @@ struct sg_share_policy {
          * not there any more. NULL: the policy doesn't care. */
         void (*finished)(void *state, uint64_t key, double used, double now);
         /* Fills out[0 … n_jobs). *ret_next: the first time > now at which its choice can change
-         * though nothing has been heard; INFINITY = never. -ENOMEM leaves the state as it was. */
+         * though nothing has been heard; INFINITY = never. 1: it has used the growth efficiencies,
+         * which are measured anew from now on; 0; -ENOMEM leaves the state as it was. */
         int (*step)(void *state, const struct sg_share_snapshot *s, struct sg_share_out *out,
                     double *ret_next);
         /* What has to survive a restart; load() gets what save() put, or garbage (-EBADMSG: nothing
