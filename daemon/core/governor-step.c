@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * One step: the node is divided among the domains by their classes' weights, each domain's policy
+ * divides its part among the jobs, and the result is put as cgroups want it: a weight for each
+ * class, and in each class one for each job.
+ */
+
+#include "core/governor-internal.h"
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WEIGHT_MAX 10000U
+#define SAME_SHARE 1e-3
+
+static int grow(void **array, size_t n, size_t size)
+{
+        void *grown = reallocarray(*array, n, size);
+
+        if (!grown)
+                return -ENOMEM;
+        *array = grown;
+        return 0;
+}
+
+static int make_room(struct sg_governor *g)
+{
+        size_t room = g->jobs_room;
+
+        if (g->room >= g->n_jobs)
+                return 0;
+        if (grow((void **)&g->seen, room, sizeof(*g->seen)) < 0 ||
+            grow((void **)&g->outs, room, sizeof(*g->outs)) < 0 ||
+            grow((void **)&g->decisions, room, sizeof(*g->decisions)) < 0)
+                return -ENOMEM;
+        g->room = room;
+        return 0;
+}
+
+/* Of the node. What was measured, what it said, or one CPU; within its bounds. */
+static double width_of(const struct sg_governor *g, const struct sg_governed *j)
+{
+        double width = sg_learner_width(j->learner);
+
+        if (isnan(width))
+                width = (j->cpus > 0 ? j->cpus : 1) / g->cpus;
+        width = fmin(width, j->cpus_max / g->cpus);
+        if (j->cpus > 0)
+                width = fmin(width, j->cpus / g->cpus);
+        return fmin(fmax(width, 1e-3), 1);
+}
+
+static unsigned wants_of(const struct sg_share_policy *p)
+{
+        return (p->wants_milestones ? SG_ESTIMATE_MILESTONES : 0U) |
+               (p->wants_efficiency ? SG_ESTIMATE_EFFICIENCY : 0U);
+}
+
+static void look_at(struct sg_governor *g, struct sg_governed *j)
+{
+        const struct sg_domain *d = j->domain;
+        int resource = d->settings.resource;
+        struct sg_decision *n = &j->decision;
+
+        n->key = j->key;
+        n->class = j->class;
+        n->width = width_of(g, j);
+        n->used = j->cpu / g->cpus;
+        sg_learner_estimate(
+                j->learner, &g->classes[j->class].history, g->now, j->cpu, wants_of(d->policy),
+                resource < 0 ? SG_RESOURCE_CPU : (enum sg_resource)resource, &n->estimate);
+}
+
+static void count_active(struct sg_governor *g)
+{
+        for (size_t c = 0; c < g->n_classes; c++) {
+                g->classes[c].n_active = 0;
+                g->classes[c].share = 0;
+        }
+        for (size_t i = 0; i < g->n_jobs; i++)
+                if (!g->jobs[i]->held)
+                        g->classes[g->jobs[i]->class].n_active++;
+}
+
+/* What each domain gets of the node: by the weights of its classes that have jobs, up to what those
+ * can use. */
+static int divide(struct sg_governor *g)
+{
+        size_t n = g->n_domains;
+        _cleanup_free_ double *numbers = calloc(3 * n, sizeof(double));
+        double *weights = numbers, *widths = numbers + n, *shares = numbers + 2 * n;
+        int r;
+
+        if (!numbers)
+                return -ENOMEM;
+        for (size_t k = 0; k < n; k++) {
+                for (size_t c = 0; c < g->n_classes; c++)
+                        if (g->classes[c].domain == g->domains[k] && g->classes[c].n_active > 0)
+                                weights[k] += g->classes[c].weight;
+                for (size_t i = 0; i < g->n_jobs; i++)
+                        if (g->jobs[i]->domain == g->domains[k] && !g->jobs[i]->held)
+                                widths[k] += g->jobs[i]->decision.width;
+                widths[k] = fmin(widths[k], 1);
+        }
+        r = sg_share_by_weight(weights, widths, n, shares);
+        if (r < 0)
+                return r;
+        for (size_t k = 0; k < n; k++)
+                g->domains[k]->capacity = n == 1 || !(shares[k] > 0) ? 1 : shares[k];
+        return 0;
+}
+
+static double in_domain(const struct sg_domain *d, const struct sg_governor *g, double t)
+{
+        return isinf(t) ? t : d->clock + (t - g->now) / d->capacity;
+}
+
+static void fill_job(const struct sg_governor *g, const struct sg_governed *j,
+                     struct sg_share_job *to)
+{
+        const struct sg_domain *d = j->domain;
+
+        *to = (struct sg_share_job){
+                .key = j->key,
+                .class = g->classes[j->class].index,
+                .uid = j->uid,
+                .arrival = j->domain_arrival,
+                .used = j->decision.used,
+                .weight = j->weight,
+                .width = fmin(j->decision.width / d->capacity, 1),
+                .deadline = in_domain(d, g, j->deadline),
+                .held = j->held,
+                .aside = j->aside,
+                .cpu_bound = sg_learner_cpu_bound(j->learner),
+                .estimate = j->decision.estimate,
+        };
+}
+
+static struct sg_share_snapshot fill(struct sg_governor *g, const struct sg_domain *d)
+{
+        struct sg_share_snapshot s = {
+                .now = d->clock, .classes = g->share_classes, .jobs = g->seen};
+
+        for (size_t c = 0; c < g->n_classes; c++) {
+                if (g->classes[c].domain != d)
+                        continue;
+                g->classes[c].index = (uint32_t)s.n_classes;
+                g->share_classes[s.n_classes++] = (struct sg_share_class){
+                        .name = g->classes[c].name,
+                        .weight = g->classes[c].weight,
+                        .settings = &d->settings,
+                };
+        }
+        for (size_t i = 0; i < g->n_jobs; i++)
+                if (g->jobs[i]->domain == d)
+                        fill_job(g, g->jobs[i], &g->seen[s.n_jobs++]);
+        return s;
+}
+
+/* Takes over what the policy said of its jobs; whether it is news. */
+static bool take(struct sg_governor *g, const struct sg_domain *d)
+{
+        bool news = false;
+        size_t n = 0;
+
+        for (size_t i = 0; i < g->n_jobs; i++) {
+                struct sg_governed *j = g->jobs[i];
+                struct sg_share_out out;
+
+                if (j->domain != d)
+                        continue;
+                out = g->outs[n++];
+                out.share *= d->capacity;
+                out.cap *= d->capacity;
+                out.weight = out.weight < 1 ? 1 : out.weight > WEIGHT_MAX ? WEIGHT_MAX : out.weight;
+                news |= fabs(out.share - j->decision.out.share) > SAME_SHARE ||
+                        out.list != j->decision.out.list;
+                j->decision.out = out;
+        }
+        return news;
+}
+
+static int step_domain(struct sg_governor *g, struct sg_domain *d)
+{
+        struct sg_share_snapshot s = fill(g, d);
+        double next = INFINITY;
+        int r;
+
+        memset(g->outs, 0, s.n_jobs * sizeof(*g->outs));
+        r = d->policy->step(d->state, &s, g->outs, &next);
+        if (r < 0)
+                return r;
+        for (size_t i = 0; r > 0 && i < g->n_jobs; i++)
+                if (g->jobs[i]->domain == d)
+                        sg_learner_mark(g->jobs[i]->learner, g->now);
+        d->next = next;
+        if (take(g, d))
+                d->interval = d->settings.tick;
+        else
+                d->interval = fmin(2 * d->interval, d->settings.max_interval);
+        return 0;
+}
+
+/* So that the classes' parts come out as the sums of their jobs'. One class alone needs no other
+ * weight than its own. */
+static void weigh_classes(struct sg_governor *g)
+{
+        double most = 0;
+        size_t in_use = 0;
+
+        for (size_t i = 0; i < g->n_jobs; i++)
+                if (!g->jobs[i]->held)
+                        g->classes[g->jobs[i]->class].share += g->jobs[i]->decision.out.share;
+        for (size_t c = 0; c < g->n_classes; c++) {
+                most = fmax(most, g->classes[c].share);
+                in_use += g->classes[c].n_active > 0;
+        }
+        for (size_t c = 0; c < g->n_classes; c++) {
+                const struct sg_governed_class *class = &g->classes[c];
+                double weight = in_use == 1 || !(most > 0) ? class->weight
+                                                           : class->share / most * WEIGHT_MAX;
+
+                g->class_decisions[c] = (struct sg_class_decision){
+                        .name = class->name,
+                        .weight = class->n_active == 0 ? 0 : (uint32_t)lround(fmax(weight, 1)),
+                };
+        }
+}
+
+static double next_of(const struct sg_governor *g)
+{
+        double next = INFINITY;
+
+        for (size_t k = 0; k < g->n_domains; k++) {
+                const struct sg_domain *d = g->domains[k];
+                bool any = false;
+
+                for (size_t i = 0; i < g->n_jobs && !any; i++)
+                        any = g->jobs[i]->domain == d && !g->jobs[i]->held;
+                if (any)
+                        next = fmin(next,
+                                    g->now + fmin((d->next - d->clock) / d->capacity, d->interval));
+        }
+        return next;
+}
+
+int sg_governor_step(struct sg_governor *g, double now, struct sg_governor_plan *ret)
+{
+        int r = make_room(g);
+
+        if (r < 0)
+                return r;
+        sg_governor_advance(g, now);
+        for (size_t i = 0; i < g->n_jobs; i++)
+                look_at(g, g->jobs[i]);
+        count_active(g);
+        r = divide(g);
+        for (size_t k = 0; r == 0 && k < g->n_domains; k++)
+                r = step_domain(g, g->domains[k]);
+        if (r < 0)
+                return r;
+        weigh_classes(g);
+        for (size_t i = 0; i < g->n_jobs; i++)
+                g->decisions[i] = g->jobs[i]->decision;
+        *ret = (struct sg_governor_plan){
+                .jobs = g->decisions,
+                .n_jobs = g->n_jobs,
+                .classes = g->class_decisions,
+                .n_classes = g->n_classes,
+                .next = next_of(g),
+        };
+        return 0;
+}
+
+int sg_governor_new(struct sg_governor **ret, double cpus)
+{
+        struct sg_governor *g = calloc(1, sizeof(*g));
+
+        if (!g)
+                return -ENOMEM;
+        g->cpus = cpus;
+        *ret = g;
+        return 0;
+}
