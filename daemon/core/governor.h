@@ -86,5 +86,5 @@ int sg_governor_explain(const struct sg_governor *g, uint64_t key, char **ret);
 
 void sg_governor_save(const struct sg_governor *g, struct sg_record *r);
 /* Into a new, configured governor without jobs; jobs are then added again, and find what was known
- * of them. -EBADMSG: it is as new. */
+ * of them. -EBADMSG: what could be read up to there is known. */
 int sg_governor_load(struct sg_governor *g, const void *data, size_t size);

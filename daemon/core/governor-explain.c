@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The numbers behind the last decision on a job, as sentences.
+ */
+
+#include "core/governor-internal.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define LINE_MAX_BYTES 512U
+
+struct text {
+        char *s;
+        int error;
+};
+
+__attribute__((format(printf, 2, 3))) static void say(struct text *t, const char *format, ...)
+{
+        char *line = NULL, *all = NULL;
+        va_list ap;
+        int r;
+
+        if (t->error < 0)
+                return;
+        va_start(ap, format);
+        r = vasprintf(&line, format, ap);
+        va_end(ap);
+        if (r < 0 || asprintf(&all, "%s%s", t->s ? t->s : "", line) < 0)
+                t->error = -ENOMEM;
+        else {
+                free(t->s);
+                t->s = all;
+        }
+        if (r >= 0)
+                free(line);
+}
+
+static void say_policy(struct text *t, const struct sg_governor *g, const struct sg_governed *j)
+{
+        static const char *const objectives[] = {"jct", "balanced", "quality"};
+        const struct sg_domain *d = j->domain;
+
+        say(t, "Policy: %s", d->policy->name);
+        if (d->settings.share == SG_SHARE_GROWTH)
+                say(t, ", objective %s", objectives[d->settings.objective]);
+        say(t, ", class %s", g->classes[j->class].name);
+        if (d->capacity < 1)
+                say(t, ", whose policy divides %.1f %% of the node", d->capacity * 100);
+        say(t, "\n");
+}
+
+static void say_size(struct text *t, const struct sg_governed *j)
+{
+        const struct sg_estimate *e = &j->decision.estimate;
+        char line[LINE_MAX_BYTES] = "";
+
+        sg_learner_explain(j->learner, line, sizeof(line));
+        if (line[0])
+                say(t, "Size: %s\n", line);
+        say(t,
+            "Work: %.1f s alone on the node, of which %.1f s are left; it can use %.1f %% of it\n",
+            e->total, e->remaining, j->decision.width * 100);
+        if (e->exponent < 1)
+                say(t, "Speed: grows as share^%.2f\n", e->exponent);
+        if (!isnan(e->efficiency))
+                say(t, "Growth efficiency: %.4g\n", e->efficiency);
+}
+
+static void say_milestones(struct text *t, const struct sg_estimate *e)
+{
+        static const char *const names[] = {"90 %", "95 %", "99 %"};
+        bool any = false;
+
+        for (size_t i = 0; i < SG_MILESTONE_DONE; i++) {
+                if (isnan(e->to[i]))
+                        continue;
+                say(t, "%s %s in %.1f s", any ? "," : "Quality:", names[i], e->to[i]);
+                any = true;
+        }
+        if (any)
+                say(t, " of CPU alone\n");
+}
+
+static void say_promise(struct text *t, const struct sg_domain *d, const struct sg_share_why *why)
+{
+        if (!isfinite(why->due) || !isfinite(why->virtual_finish))
+                return;
+        say(t, "Promise: with fair shares it would end in %.1f s; it was promised %.1f s",
+            (why->virtual_finish - d->clock) / d->capacity, (why->due - d->clock) / d->capacity);
+        if (isfinite(why->slack))
+                say(t, ", which can wait for %.1f s", why->slack / d->capacity);
+        say(t, "\n");
+}
+
+static const char *reason_text(enum sg_share_reason r)
+{
+        static const char *const texts[] = {
+                [SG_REASON_NONE] = "no reason was given",
+                [SG_REASON_FAIR] = "all get equal parts by their weights",
+                [SG_REASON_ALONE] = "nobody else wants the CPU",
+                [SG_REASON_PROBE] = "it has said nothing yet: it gets a moment to show its size",
+                [SG_REASON_INDEX] =
+                        "it gains most per CPU-second, and nobody's promise is at stake",
+                [SG_REASON_OWN_SLACK] = "it can't go faster than it can: it has to go on now",
+                [SG_REASON_SLACK] = "a promise is at stake, and it is the best of those that help",
+                [SG_REASON_RANK] = "others gain more per CPU-second",
+                [SG_REASON_GROWTH] = "its part of the sum of growth efficiencies",
+                [SG_REASON_BOUND] = "it has nearly converged: the lower bound holds",
+                [SG_REASON_CONVERGED] = "all have converged: no limits",
+                [SG_REASON_UNMEASURED] = "it is new: no limit yet",
+                [SG_REASON_STALE] = "it is watched: its limit stays",
+                [SG_REASON_SHORTEST] = "by the work that is left",
+                [SG_REASON_LEAST_USED] = "by what each has used",
+                [SG_REASON_GAIN] = "by what each gains next",
+                [SG_REASON_PLAN] = "by a plan for jobs that don't get faster in proportion",
+                [SG_REASON_DEADLINE] = "what its deadline takes",
+                [SG_REASON_DROPPED] = "its deadline can't be met any more: it gets what is left",
+                [SG_REASON_SPARE] = "what deadlines leave",
+                [SG_REASON_ASIDE] = "somebody waits for it: it keeps its fair share",
+        };
+
+        return (size_t)r < sizeof(texts) / sizeof(texts[0]) && texts[r] ? texts[r] : texts[0];
+}
+
+static void say_share(struct text *t, const struct sg_governed *j)
+{
+        const struct sg_share_out *out = &j->decision.out;
+
+        if (j->held) {
+                say(t, "Share: none, it is suspended\n");
+                return;
+        }
+        say(t, "Share: %.1f %% of the node (weight %u", out->share * 100, out->weight);
+        if (isfinite(out->cap))
+                say(t, ", no more than %.1f %%", out->cap * 100);
+        say(t, "), list %s: %s", sg_share_list_to_string(out->list), reason_text(out->why.reason));
+        if (out->why.other)
+                say(t, " (job %" PRIu64 ")", out->why.other);
+        if (out->why.rank > 0)
+                say(t, "; number %u in line", out->why.rank);
+        if (isfinite(out->why.index) && out->why.index > 0)
+                say(t, ", index %.4g", out->why.index);
+        say(t, "\n");
+}
+
+int sg_governor_explain(const struct sg_governor *g, uint64_t key, char **ret)
+{
+        const struct sg_governed *j = sg_governor_find(g, key);
+        struct text t = {0};
+
+        if (!j || j->decision.key == 0)
+                return -ENOENT;
+        say_policy(&t, g, j);
+        say_size(&t, j);
+        say_milestones(&t, &j->decision.estimate);
+        say_promise(&t, j->domain, &j->decision.out.why);
+        say_share(&t, j);
+        if (t.error < 0) {
+                free(t.s);
+                return t.error;
+        }
+        *ret = t.s;
+        return 0;
+}

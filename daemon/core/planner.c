@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "core/planner.h"
+#include <math.h>
+
+/* Weights of 100 and 104 can't be told apart in a second of scheduling. */
+#define WEIGHT_STEP .05
+#define CAP_STEP .02
+
+static bool differs(double have, double want, double step)
+{
+        return fabs(have - want) > step * fmax(have, want);
+}
+
+static bool cap_differs(uint64_t have, uint64_t want)
+{
+        if (have == UINT64_MAX || want == UINT64_MAX)
+                return have != want;
+        return differs((double)have, (double)want, CAP_STEP);
+}
+
+/* Far apart: by more than half of the larger. */
+static bool leaps(const struct sg_applied *have, const struct sg_applied *want)
+{
+        return have->weight == 0 || differs(have->weight, want->weight, .5) ||
+               (have->cap_pm == UINT64_MAX) != (want->cap_pm == UINT64_MAX);
+}
+
+unsigned sg_planner_diff(const struct sg_applied *have, double changed, const struct sg_planned *p,
+                         double *ret_due)
+{
+        const struct sg_applied *want = &p->want;
+        unsigned write = 0;
+
+        *ret_due = INFINITY;
+        if (have->weight == 0 || differs(have->weight, want->weight, WEIGHT_STEP) ||
+            (p->moved && have->weight != want->weight))
+                write |= SG_WRITE_WEIGHT;
+        if (cap_differs(have->cap_pm, want->cap_pm))
+                write |= SG_WRITE_CAP;
+        if (have->threads != want->threads)
+                write |= SG_WRITE_THREADS;
+        if (write && !p->moved && !leaps(have, want) && p->now < changed + p->interval) {
+                *ret_due = changed + p->interval;
+                return 0;
+        }
+        return write;
+}

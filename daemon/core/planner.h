@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/*
+ * From what a job should have to what is written: only what differs enough to matter, and not too
+ * often. A plan that was applied and is planned again is empty.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sg_applied {
+        uint32_t weight; /* cpu.weight, 0 = none was applied yet */
+        uint64_t cap_pm; /* cpu.max in permyriad of one CPU, SG_UNLIMITED = none */
+        uint32_t threads;
+};
+
+struct sg_planned {
+        struct sg_applied want;
+        bool moved;      /* to another list: it is written even if the numbers hardly differ */
+        double now;      /* s */
+        double interval; /* s: a mere adjustment waits until so long after the last change */
+};
+
+enum { SG_WRITE_WEIGHT = 1, SG_WRITE_CAP = 2, SG_WRITE_THREADS = 4 };
+
+/* What to write, SG_WRITE_*. changed: when the job's last write was. *ret_due: if something has to
+ * wait, when it may be written; else INFINITY. */
+unsigned sg_planner_diff(const struct sg_applied *have, double changed, const struct sg_planned *p,
+                         double *ret_due);
