@@ -90,7 +90,6 @@ static int divide(struct sg_governor *g)
         size_t n = g->n_domains;
         _cleanup_free_ double *numbers = calloc(3 * n, sizeof(double));
         double *weights = numbers, *widths = numbers + n, *shares = numbers + 2 * n;
-        int r;
 
         if (!numbers)
                 return -ENOMEM;
@@ -103,9 +102,7 @@ static int divide(struct sg_governor *g)
                                 widths[k] += g->jobs[i]->decision.width;
                 widths[k] = fmin(widths[k], 1);
         }
-        r = sg_share_by_weight(weights, widths, n, shares);
-        if (r < 0)
-                return r;
+        sg_share_by_weight(weights, widths, n, shares);
         for (size_t k = 0; k < n; k++)
                 g->domains[k]->capacity = n == 1 || !(shares[k] > 0) ? 1 : shares[k];
         return 0;

@@ -131,4 +131,4 @@ extern const struct sg_share_policy *const sg_share_policies[]; /* by enum sg_sh
 
 /* By weights, none above its width: what the kernel makes of cpu.weight among jobs that want all
  * they can get. weights, widths → shares, arrays of n; shares may be weights. */
-int sg_share_by_weight(const double *weights, const double *widths, size_t n, double *shares);
+void sg_share_by_weight(const double *weights, const double *widths, size_t n, double *shares);
