@@ -487,7 +487,23 @@ const struct sg_settings_key sg_settings_keys[] = {
         {"Limits", "DevicePolicy", "policy", "auto", "\"auto\" or \"closed\"", false, parse_device_policy, CLASS(device_closed), 0, 0},
         {"Limits", "DeviceAllow", "policy", "", "the path of a node below /dev and any of \"rwm\", such as \"/dev/nvidia0 rw\", at most 1000 of them", true, parse_device, 0, 0, 0},
 
+        {"Policy", "Share", "policy", "growth", "\"growth\", \"flowcon\", \"fair\", \"srpt\", \"las\", \"slaq\", \"deadline\" or \"hesrpt\"", false, sg_settings_parse_share, CLASS(share.share), 0, 0},
+        {"Policy", "Objective", "policy", "balanced", "\"jct\", \"balanced\" or \"quality\"", false, sg_settings_parse_objective, CLASS(share.objective), 0, 0},
         {"Policy", "Order", "policy", "priority", "\"fifo\" or \"priority\"", false, parse_order, CLASS(order), 0, 0},
+
+        {"Growth", "Tick", "policy", "1s", "a time span from 100ms to 1min", false, sg_settings_parse_seconds, CLASS(share.tick), SEC / 10, 60 * SEC},
+        {"Growth", "MaxInterval", "policy", "1min", "a time span from 1s to 1h", false, sg_settings_parse_seconds, CLASS(share.max_interval), SEC, 3600 * SEC},
+        {"Growth", "ProbeCpu", "policy", "3s", "a time span from 0 to 1h, of CPU", false, sg_settings_parse_seconds, CLASS(share.probe), 0, 3600 * SEC},
+        {"Growth", "NoHarm", "policy", "5%", "a percentage such as 5%, or \"infinity\"", false, sg_settings_parse_part, CLASS(share.no_harm), 0, INF},
+        {"Growth", "Floor", "policy", "5%", "a percentage from 0% to 100%", false, sg_settings_parse_part, CLASS(share.floor), 0, 10000},
+        {"Growth", "Exponent", "policy", "auto", "a number from 0.05 to 1, or \"auto\"", false, sg_settings_parse_exponent, CLASS(share.exponent), 50000, 1000000},
+
+        {"FlowCon", "Alpha", "policy", "0.05", "a number from 0 to 1000", false, sg_settings_parse_number, CLASS(share.alpha), 0, 1000000000},
+        {"FlowCon", "Interval", "policy", "20s", "a time span from 1s to 1h", false, sg_settings_parse_seconds, CLASS(share.interval), SEC, 3600 * SEC},
+        {"FlowCon", "Beta", "policy", "2", "a number from 1 to 1000", false, sg_settings_parse_number, CLASS(share.beta), 1000000, 1000000000},
+        {"FlowCon", "Mode", "policy", "soft", "\"soft\", \"hard\" or \"weight\"", false, sg_settings_parse_mode, CLASS(share.mode), 0, 0},
+        {"FlowCon", "Literal", "policy", "no", "\"yes\" or \"no\"", false, parse_yes, CLASS(share.literal), 0, 0},
+        {"FlowCon", "Resource", "policy", "auto", "\"cpu\", \"memory\", \"io\", \"net\" or \"auto\"", false, sg_settings_parse_resource, CLASS(share.resource), 0, 0},
 
         {"Progress", "Preset", "policy", "auto", "\"auto\", \"none\", \"json\" or a preset: \"keras\", \"lightning\", \"huggingface\", \"tqdm\", \"xgboost\", \"lightgbm\", \"plain\"", false, parse_preset, CLASS(progress_preset), 0, SG_PRESET_NAME_MAX},
         {"Progress", "Pattern", "policy", "", "a regular expression with (?<loss>…), of less than 1024 bytes", false, parse_progress_pattern, CLASS(progress_pattern), 0, SG_PROGRESS_SOURCE_MAX},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
+#include "base/format.h"
 #include "core/settings.h"
 
 /* The table: every key that is understood, in the order of the documentation. */
@@ -22,3 +23,18 @@ const struct sg_settings_key *sg_settings_key_find(const char *file, const char 
  * key NULL: the section. Heap, NULL = no memory. */
 char *sg_settings_unknown(const char *file, const char *section, const char *key);
 bool sg_settings_has_section(const char *file, const char *section);
+
+/* settings-share.c: parsers of what sg_class.share holds. */
+int sg_settings_parse_share(const struct sg_settings_key *k, const char *value, void *field);
+int sg_settings_parse_objective(const struct sg_settings_key *k, const char *value, void *field);
+int sg_settings_parse_mode(const struct sg_settings_key *k, const char *value, void *field);
+int sg_settings_parse_resource(const struct sg_settings_key *k, const char *value, void *field);
+int sg_settings_parse_seconds(const struct sg_settings_key *k, const char *value, void *field);
+int sg_settings_parse_part(const struct sg_settings_key *k, const char *value, void *field);
+int sg_settings_parse_number(const struct sg_settings_key *k, const char *value, void *field);
+int sg_settings_parse_exponent(const struct sg_settings_key *k, const char *value, void *field);
+/* Whether a key is one of these: it can be changed while the class's jobs run. */
+bool sg_settings_key_is_share(const struct sg_settings_key *k);
+/* The value in force as one would write it; false: the key isn't one of these. */
+bool sg_settings_share_format(const struct sg_settings_key *k, const struct sg_class *c,
+                              char buf[SG_FORMAT_MAX]);

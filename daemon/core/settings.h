@@ -6,13 +6,15 @@
  * no file (edge/config.c does) and gets one (section, key, value) at a time.
  *
  *   node    schedgov.conf, schedgov.conf.d/NAME.conf:  [Node] [Queue] [Logs] [History] [Metrics]
- *   classes policy.d/NAME.policy, one class each:      [Match] [Class] [Limits] [Policy] [Adopt]
+ *   classes policy.d/NAME.policy, one class each:      [Match] [Class] [Limits] [Policy] [Growth]
+ *                                                      [FlowCon] [Progress] [Adopt]
  */
 
 #include "base/address.h"
 #include "core/job.h"
 #include "core/preset.h"
 #include "core/progress-source.h"
+#include "core/share-settings.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -34,8 +36,9 @@ struct sg_class {
         uint64_t max_jobs; /* running at once, SG_UNLIMITED */
         uint64_t max_jobs_per_user;
         enum sg_order order;
-        struct sg_limits limits;     /* what a job gets when it asks for nothing */
-        struct sg_limits limits_max; /* what it may ask for; SG_UNLIMITED = anything */
+        struct sg_share_settings share; /* by which its jobs' shares are decided */
+        struct sg_limits limits;        /* what a job gets when it asks for nothing */
+        struct sg_limits limits_max;    /* what it may ask for; SG_UNLIMITED = anything */
         bool device_closed;
         struct sg_device_allow *devices;
         size_t n_devices;
