@@ -17,6 +17,7 @@ struct sg_sim_share {
 
 struct sg_sim_options {
         struct sg_share_settings settings;
+        double cpus;      /* 1: of the node */
         bool clairvoyant; /* no governor: shortest first, by sizes that nobody can know */
         double claims;    /* .1: of the spread of a job's size as it says, in logarithms; falls to
                              0 with what is left */
