@@ -31,7 +31,13 @@ struct sg_queue_entry {
         uint64_t n;
         int64_t priority;
         uint64_t memory; /* declared maximum, SG_UNLIMITED = undeclared */
+        /* What some orders and backfill go by; 0 = not known, none. */
+        double size, used; /* CPU-seconds: expected in all; of those, used by attempts before */
+        uint64_t deadline_usec; /* of the real time */
+        uint64_t limit_usec;    /* it runs no longer than that */
+        uint64_t expected_usec; /* … and about so long */
         bool running;
+        uint64_t started_usec;     /* set by the queue; by the caller, if it runs already */
         uint64_t unfit_since_usec; /* first time it was its turn and memory was short; 0 = never */
 };
 

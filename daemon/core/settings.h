@@ -18,7 +18,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum sg_order { SG_ORDER_FIFO, SG_ORDER_PRIORITY };
+enum sg_order {
+        SG_ORDER_FIFO,
+        SG_ORDER_PRIORITY,
+        SG_ORDER_SJF,
+        SG_ORDER_SRTF,
+        SG_ORDER_EDF,
+        SG_ORDER_LAS,
+        _SG_ORDER_MAX,
+};
 enum sg_visibility {
         SG_SHOW_NONE,
         SG_SHOW_LIST
@@ -36,6 +44,7 @@ struct sg_class {
         uint64_t max_jobs; /* running at once, SG_UNLIMITED */
         uint64_t max_jobs_per_user;
         enum sg_order order;
+        bool backfill; /* others may start before a first one that waits for memory */
         struct sg_share_settings share; /* by which its jobs' shares are decided */
         struct sg_limits limits;        /* what a job gets when it asks for nothing */
         struct sg_limits limits_max;    /* what it may ask for; SG_UNLIMITED = anything */
