@@ -60,7 +60,21 @@ static const struct sample {
         {"Limits", "MaxTimeLimit", "1d", "soon"},
         {"Limits", "DevicePolicy", "closed", "strict"},
         {"Limits", "DeviceAllow", "/dev/nvidia0 rw", "/dev/nvidia* rw"},
-        {"Policy", "Order", "fifo", "edf"},
+        {"Policy", "Share", "flowcon", "fastest"},
+        {"Policy", "Objective", "quality", "speed"},
+        {"Policy", "Order", "fifo", "none"},
+        {"Growth", "Tick", "250ms", "2min"},
+        {"Growth", "MaxInterval", "5min", "500ms"},
+        {"Growth", "ProbeCpu", "500ms", "1d"},
+        {"Growth", "NoHarm", "infinity", "0.05"},
+        {"Growth", "Floor", "12.5%", "101%"},
+        {"Growth", "Exponent", "0.75", "1.5"},
+        {"FlowCon", "Alpha", "0.01", "nan"},
+        {"FlowCon", "Interval", "30s", "0"},
+        {"FlowCon", "Beta", "3.5", "2x"},
+        {"FlowCon", "Mode", "hard", "firm"},
+        {"FlowCon", "Literal", "yes", "often"},
+        {"FlowCon", "Resource", "memory", "gpu"},
         {"Progress", "Preset", "keras", "file:x"},
         {"Progress", "Pattern", "err (?<loss>\\S+)", "err (\\S+)"},
         {"Progress", "File", "tensorboard:/runs/%j", NULL},
@@ -239,8 +253,10 @@ static void test_messages(void **state)
                    "unknown section [Qeue]; did you mean [Queue]?");
         expect_why(b, "policy", "History", "KeepJobs", "4",
                    "unknown section [History]; did you mean [History] of schedgov.conf?");
-        expect_why(b, "policy", "Policy", "Share", "fair", "unknown key [Policy] Share=");
-        expect_why(b, "policy", "FlowCon", "Alpha", "1", "unknown section [FlowCon]");
+        expect_why(b, "policy", "Policy", "Shade", "fair",
+                   "unknown key [Policy] Shade=; did you mean [Policy] Share=?");
+        expect_why(b, "policy", "Growth", "NoHarm", "-5%",
+                   "[Growth] NoHarm= wants a percentage such as 5%, or \"infinity\", not '-5%'");
 
         memset(value, 'x', 200);
         memcpy(value + 59, "é", 2);
@@ -255,6 +271,59 @@ static void set(struct both *b, const char *section, const char *key, const char
         char *why = NULL;
 
         assert_int_equal(sg_settings_class_assign(b->c, section, key, value, &why), 0);
+}
+
+/* Without a file a class is governed as if nothing had been said about it. */
+static void test_share_defaults(void **state)
+{
+        struct both *b = *state;
+        struct sg_share_settings defaults;
+
+        sg_share_settings_init(&defaults);
+        assert_true(sg_share_settings_equal(&b->c->share, &defaults));
+}
+
+/* What is shown of a value can be written again, and is the same then. */
+static void test_share_format(void **state)
+{
+        struct both *b = *state;
+        char shown[SG_FORMAT_MAX];
+        unsigned n = 0;
+
+        for (size_t i = 0; i < SG_ELEMENTSOF(samples); i++) {
+                const struct sg_settings_key *k =
+                        sg_settings_key_find("policy", samples[i].section, samples[i].key);
+                struct sg_share_settings before;
+
+                if (!k || !sg_settings_key_is_share(k)) {
+                        assert_false(k && sg_settings_share_format(k, b->c, shown));
+                        continue;
+                }
+                assert_true(sg_settings_share_format(k, b->c, shown));
+                assert_string_equal(shown, k->fallback);
+                set(b, k->section, k->key, samples[i].good);
+                assert_true(sg_settings_share_format(k, b->c, shown));
+                assert_string_equal(shown, samples[i].good);
+                before = b->c->share;
+                set(b, k->section, k->key, shown);
+                assert_true(sg_share_settings_equal(&b->c->share, &before));
+                n++;
+        }
+        assert_int_equal(n, 14);
+}
+
+static void test_intervals_fit(void **state)
+{
+        struct both *b = *state;
+        char *why = NULL;
+
+        set(b, "Class", "Name", "slow");
+        set(b, "Growth", "Tick", "30s");
+        set(b, "Growth", "MaxInterval", "10s");
+        assert_int_equal(sg_settings_class_end(b->s, TAKE_PTR(b->c), &why), -EINVAL);
+        assert_string_equal(why, "[Growth] MaxInterval= is below Tick=: the longest time between "
+                                 "two looks can't be the shorter one");
+        free(why);
 }
 
 static void test_lists_add_up(void **state)
@@ -480,6 +549,9 @@ int main(void)
                 cmocka_unit_test_setup_teardown(test_defaults, setup, teardown),
                 cmocka_unit_test(test_host_names),
                 cmocka_unit_test_setup_teardown(test_messages, setup, teardown),
+                cmocka_unit_test_setup_teardown(test_share_defaults, setup, teardown),
+                cmocka_unit_test_setup_teardown(test_share_format, setup, teardown),
+                cmocka_unit_test_setup_teardown(test_intervals_fit, setup, teardown),
                 cmocka_unit_test_setup_teardown(test_lists_add_up, setup, teardown),
                 cmocka_unit_test_setup_teardown(test_devices_refused, setup, teardown),
                 cmocka_unit_test_setup_teardown(test_class_needs_a_name, setup, teardown),
