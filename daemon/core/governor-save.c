@@ -14,24 +14,6 @@ enum { TAG_NOW = 1, TAG_DOMAIN = 2, TAG_JOB = 3 };
 enum { TAG_CLASS = 1, TAG_POLICY = 2, TAG_CLOCK = 3, TAG_STATE = 4 };
 enum { TAG_KEY = 1, TAG_ARRIVAL = 2, TAG_LEARNER = 3 };
 
-static void put_double(struct sg_record *r, uint16_t tag, double v)
-{
-        uint64_t bits;
-
-        memcpy(&bits, &v, sizeof(bits));
-        sg_record_put_u64(r, tag, bits);
-}
-
-static int take_double(const struct sg_field *f, double *ret)
-{
-        uint64_t bits;
-        int r = sg_field_u64(f, &bits);
-
-        if (r == 0)
-                memcpy(ret, &bits, sizeof(*ret));
-        return r;
-}
-
 static const char *first_class(const struct sg_governor *g, const struct sg_domain *d)
 {
         size_t c = 0;
@@ -47,7 +29,7 @@ static void save_domain(const struct sg_governor *g, const struct sg_domain *d, 
 
         sg_record_put_str(r, TAG_CLASS, first_class(g, d));
         sg_record_put_str(r, TAG_POLICY, d->policy->name);
-        put_double(r, TAG_CLOCK, d->clock);
+        sg_record_put_double(r, TAG_CLOCK, d->clock);
         if (d->policy->save) {
                 size_t state = sg_record_open(r, TAG_STATE);
 
@@ -61,13 +43,13 @@ void sg_governor_save(const struct sg_governor *g, struct sg_record *r)
 {
         size_t job, learner;
 
-        put_double(r, TAG_NOW, g->now);
+        sg_record_put_double(r, TAG_NOW, g->now);
         for (size_t k = 0; k < g->n_domains; k++)
                 save_domain(g, g->domains[k], r);
         for (size_t i = 0; i < g->n_jobs; i++) {
                 job = sg_record_open(r, TAG_JOB);
                 sg_record_put_u64(r, TAG_KEY, g->jobs[i]->key);
-                put_double(r, TAG_ARRIVAL, g->jobs[i]->domain_arrival);
+                sg_record_put_double(r, TAG_ARRIVAL, g->jobs[i]->domain_arrival);
                 learner = sg_record_open(r, TAG_LEARNER);
                 sg_learner_save(g->jobs[i]->learner, r);
                 sg_record_close(r, learner);
@@ -76,7 +58,7 @@ void sg_governor_save(const struct sg_governor *g, struct sg_record *r)
         for (size_t i = 0; i < g->n_remembered; i++) {
                 job = sg_record_open(r, TAG_JOB);
                 sg_record_put_u64(r, TAG_KEY, g->remembered[i].key);
-                put_double(r, TAG_ARRIVAL, g->remembered[i].domain_arrival);
+                sg_record_put_double(r, TAG_ARRIVAL, g->remembered[i].domain_arrival);
                 sg_record_put(r, TAG_LEARNER, g->remembered[i].learner, g->remembered[i].size);
                 sg_record_close(r, job);
         }
@@ -100,7 +82,7 @@ static int read_domain(const struct sg_field *f, struct saved_domain *ret)
                 else if (field.tag == TAG_POLICY)
                         k = sg_field_strcpy(&field, ret->policy, sizeof(ret->policy));
                 else if (field.tag == TAG_CLOCK)
-                        k = take_double(&field, &ret->clock);
+                        k = sg_field_double(&field, &ret->clock);
                 else if (field.tag == TAG_STATE)
                         ret->state = field;
                 if (k < 0)
@@ -140,7 +122,7 @@ static int read_job(const struct sg_field *f, struct sg_remembered *ret, struct 
                 if (field.tag == TAG_KEY)
                         k = sg_field_u64(&field, &ret->key);
                 else if (field.tag == TAG_ARRIVAL)
-                        k = take_double(&field, &ret->domain_arrival);
+                        k = sg_field_double(&field, &ret->domain_arrival);
                 else if (field.tag == TAG_LEARNER)
                         *learner = field;
                 if (k < 0)
@@ -180,7 +162,8 @@ int sg_governor_load(struct sg_governor *g, const void *data, size_t size)
         int r, k = 0;
 
         while ((r = sg_reader_next(&in, &field)) > 0) {
-                if (field.tag == TAG_NOW && (k = take_double(&field, &now)) == 0 && isfinite(now))
+                if (field.tag == TAG_NOW && (k = sg_field_double(&field, &now)) == 0 &&
+                    isfinite(now))
                         sg_governor_advance(g, now);
                 else if (field.tag == TAG_DOMAIN)
                         k = load_domain(g, &field);

@@ -90,6 +90,14 @@ void sg_record_put_i64(struct sg_record *r, uint16_t tag, int64_t v)
         sg_record_put_u64(r, tag, (uint64_t)v);
 }
 
+void sg_record_put_double(struct sg_record *r, uint16_t tag, double v)
+{
+        uint64_t bits;
+
+        memcpy(&bits, &v, sizeof(bits));
+        sg_record_put_u64(r, tag, bits);
+}
+
 void sg_record_put_str(struct sg_record *r, uint16_t tag, const char *s)
 {
         if (s)
@@ -154,6 +162,17 @@ int sg_field_i64(const struct sg_field *f, int64_t *ret)
         if (r < 0)
                 return r;
         *ret = (int64_t)v;
+        return 0;
+}
+
+int sg_field_double(const struct sg_field *f, double *ret)
+{
+        uint64_t bits;
+        int r = sg_field_u64(f, &bits);
+
+        if (r < 0)
+                return r;
+        memcpy(ret, &bits, sizeof(*ret));
         return 0;
 }
 

@@ -22,6 +22,7 @@ void sg_record_deinit(struct sg_record *r);
 void sg_record_put(struct sg_record *r, uint16_t tag, const void *data, size_t size);
 void sg_record_put_u64(struct sg_record *r, uint16_t tag, uint64_t v);
 void sg_record_put_i64(struct sg_record *r, uint16_t tag, int64_t v);
+void sg_record_put_double(struct sg_record *r, uint16_t tag, double v); /* exactly, NaN too */
 void sg_record_put_str(struct sg_record *r, uint16_t tag,
                        const char *s); /* without the NUL; NULL puts nothing */
 void sg_record_append(struct sg_record *r, const void *record, size_t size);
@@ -47,6 +48,7 @@ static inline struct sg_reader sg_reader_init(const void *data, size_t size)
 int sg_reader_next(struct sg_reader *r, struct sg_field *ret); /* 1 a field, 0 the end, -EBADMSG */
 int sg_field_u64(const struct sg_field *f, uint64_t *ret);     /* -EBADMSG unless 8 bytes */
 int sg_field_i64(const struct sg_field *f, int64_t *ret);
+int sg_field_double(const struct sg_field *f, double *ret);
 int sg_field_strdup(const struct sg_field *f,
                     char **ret); /* -EBADMSG on an embedded NUL; frees the old *ret */
 int sg_field_strcpy(const struct sg_field *f, char *buf,
