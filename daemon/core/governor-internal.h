@@ -32,6 +32,7 @@ struct sg_governed_class {
         uint32_t index; /* among its domain's classes */
         size_t n_active;
         double share;
+        uint32_t granted; /* its weight, as decided last */
 };
 
 struct sg_governed {

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TAG_NOW = 1, TAG_DOMAIN = 2, TAG_JOB = 3 };
+enum { TAG_NOW = 1, TAG_DOMAIN = 2, TAG_JOB = 3, TAG_HISTORY = 4 };
+enum { TAG_NAME = 1, TAG_TOOK = 2 };
 enum { TAG_CLASS = 1, TAG_POLICY = 2, TAG_CLOCK = 3, TAG_STATE = 4 };
 enum { TAG_KEY = 1, TAG_ARRIVAL = 2, TAG_LEARNER = 3 };
 
@@ -39,6 +40,15 @@ static void save_domain(const struct sg_governor *g, const struct sg_domain *d, 
         sg_record_close(r, domain);
 }
 
+static void save_history(const struct sg_governed_class *c, struct sg_record *r)
+{
+        size_t history = sg_record_open(r, TAG_HISTORY);
+
+        sg_record_put_str(r, TAG_NAME, c->name);
+        sg_record_put(r, TAG_TOOK, &c->history, sizeof(c->history));
+        sg_record_close(r, history);
+}
+
 void sg_governor_save(const struct sg_governor *g, struct sg_record *r)
 {
         size_t job, learner;
@@ -46,6 +56,8 @@ void sg_governor_save(const struct sg_governor *g, struct sg_record *r)
         sg_record_put_double(r, TAG_NOW, g->now);
         for (size_t k = 0; k < g->n_domains; k++)
                 save_domain(g, g->domains[k], r);
+        for (size_t c = 0; c < g->n_classes; c++)
+                save_history(&g->classes[c], r);
         for (size_t i = 0; i < g->n_jobs; i++) {
                 job = sg_record_open(r, TAG_JOB);
                 sg_record_put_u64(r, TAG_KEY, g->jobs[i]->key);
@@ -152,25 +164,57 @@ static int load_job(struct sg_governor *g, const struct sg_field *f)
         return 0;
 }
 
+static int load_history(struct sg_governor *g, const struct sg_field *f)
+{
+        struct sg_reader in = sg_reader_init(f->data, f->size);
+        char name[SG_CLASS_NAME_MAX] = "";
+        struct sg_field field;
+        int r;
+
+        while ((r = sg_reader_next(&in, &field)) > 0) {
+                if (field.tag == TAG_NAME)
+                        r = sg_field_strcpy(&field, name, sizeof(name));
+                for (size_t c = 0; field.tag == TAG_TOOK && c < g->n_classes; c++)
+                        if (strcmp(g->classes[c].name, name) == 0 &&
+                            field.size == sizeof(g->classes[c].history))
+                                memcpy(&g->classes[c].history, field.data, field.size);
+                if (r < 0)
+                        return r;
+        }
+        return r;
+}
+
+static int load_part(struct sg_governor *g, const struct sg_field *f, bool same_clock)
+{
+        double now;
+        int r;
+
+        if (f->tag == TAG_HISTORY)
+                return load_history(g, f);
+        if (!same_clock)
+                return 0;
+        if (f->tag == TAG_DOMAIN)
+                return load_domain(g, f);
+        if (f->tag == TAG_JOB)
+                return load_job(g, f);
+        r = f->tag == TAG_NOW ? sg_field_double(f, &now) : 0;
+        if (r == 0 && f->tag == TAG_NOW && isfinite(now))
+                sg_governor_advance(g, now);
+        return r;
+}
+
 /* A policy that has taken its state keeps it though a later part turns out to be broken: each part
  * is whole in itself. */
-int sg_governor_load(struct sg_governor *g, const void *data, size_t size)
+int sg_governor_load(struct sg_governor *g, const void *data, size_t size, bool same_clock)
 {
         struct sg_reader in = sg_reader_init(data, size);
         struct sg_field field;
-        double now;
-        int r, k = 0;
+        int r;
 
         while ((r = sg_reader_next(&in, &field)) > 0) {
-                if (field.tag == TAG_NOW && (k = sg_field_double(&field, &now)) == 0 &&
-                    isfinite(now))
-                        sg_governor_advance(g, now);
-                else if (field.tag == TAG_DOMAIN)
-                        k = load_domain(g, &field);
-                else if (field.tag == TAG_JOB)
-                        k = load_job(g, &field);
-                if (k < 0)
-                        return k;
+                r = load_part(g, &field, same_clock);
+                if (r < 0)
+                        return r;
         }
         return r;
 }

@@ -13,6 +13,7 @@
 
 #define WEIGHT_MAX 10000U
 #define SAME_SHARE 1e-3
+#define WEIGHT_STEP .05
 
 static int grow(void **array, size_t n, size_t size)
 {
@@ -199,9 +200,28 @@ static int step_domain(struct sg_governor *g, struct sg_domain *d)
         return 0;
 }
 
+/* While everybody can have all that they can use, weights don't matter, and each keeps its own. */
+static bool is_calm(const struct sg_governor *g)
+{
+        double wanted = 0;
+
+        for (size_t i = 0; i < g->n_jobs; i++)
+                if (!g->jobs[i]->held)
+                        wanted += g->jobs[i]->decision.width;
+        return wanted <= 1 + SAME_SHARE;
+}
+
+/* The kernel can't tell weights apart that hardly differ: what is in force stays then. */
+static uint32_t steady(double weight, uint32_t before)
+{
+        uint32_t now = (uint32_t)lround(fmin(fmax(weight, 1), WEIGHT_MAX));
+
+        return fabs((double)now - (double)before) < WEIGHT_STEP * before ? before : now;
+}
+
 /* So that the classes' parts come out as the sums of their jobs'. One class alone needs no other
  * weight than its own. */
-static void weigh_classes(struct sg_governor *g)
+static void weigh_classes(struct sg_governor *g, bool calm)
 {
         double most = 0;
         size_t in_use = 0;
@@ -214,15 +234,27 @@ static void weigh_classes(struct sg_governor *g)
                 in_use += g->classes[c].n_active > 0;
         }
         for (size_t c = 0; c < g->n_classes; c++) {
-                const struct sg_governed_class *class = &g->classes[c];
-                double weight = in_use == 1 || !(most > 0) ? class->weight
-                                                           : class->share / most * WEIGHT_MAX;
+                struct sg_governed_class *class = &g->classes[c];
 
+                if (class->n_active == 0)
+                        class->granted = 0;
+                else if (calm || in_use == 1 || !(most > 0))
+                        class->granted = (uint32_t)lround(class->weight);
+                else
+                        class->granted = steady(class->share / most * WEIGHT_MAX, class->granted);
                 g->class_decisions[c] = (struct sg_class_decision){
                         .name = class->name,
-                        .weight = class->n_active == 0 ? 0 : (uint32_t)lround(fmax(weight, 1)),
+                        .weight = class->granted,
                 };
         }
+}
+
+uint32_t sg_governor_class_weight(const struct sg_governor *g, const char *class)
+{
+        for (size_t c = 0; c < g->n_classes; c++)
+                if (strcmp(g->classes[c].name, class) == 0)
+                        return g->classes[c].granted;
+        return 0;
 }
 
 static double next_of(const struct sg_governor *g)
@@ -244,6 +276,7 @@ static double next_of(const struct sg_governor *g)
 
 int sg_governor_step(struct sg_governor *g, double now, struct sg_governor_plan *ret)
 {
+        bool calm;
         int r = make_room(g);
 
         if (r < 0)
@@ -257,9 +290,13 @@ int sg_governor_step(struct sg_governor *g, double now, struct sg_governor_plan 
                 r = step_domain(g, g->domains[k]);
         if (r < 0)
                 return r;
-        weigh_classes(g);
-        for (size_t i = 0; i < g->n_jobs; i++)
+        calm = is_calm(g);
+        weigh_classes(g, calm);
+        for (size_t i = 0; i < g->n_jobs; i++) {
+                if (calm)
+                        g->jobs[i]->decision.out.weight = (uint32_t)lround(g->jobs[i]->weight);
                 g->decisions[i] = g->jobs[i]->decision;
+        }
         *ret = (struct sg_governor_plan){
                 .jobs = g->decisions,
                 .n_jobs = g->n_jobs,

@@ -188,6 +188,15 @@ void sg_governor_use(struct sg_governor *g, uint64_t key, const struct sg_learne
         sg_learner_use(j->learner, u);
 }
 
+void sg_governor_count(struct sg_governor *g, uint64_t key, double now, double cpu)
+{
+        struct sg_governed *j = sg_governor_find(g, key);
+
+        sg_governor_advance(g, now);
+        if (j && cpu > j->cpu)
+                j->cpu = cpu;
+}
+
 void sg_governor_hold(struct sg_governor *g, uint64_t key, double now, bool held)
 {
         struct sg_governed *j = sg_governor_find(g, key);

@@ -49,6 +49,8 @@ int sg_governor_add(struct sg_governor *g, const struct sg_governor_job *j);
 int sg_governor_change(struct sg_governor *g, const struct sg_governor_job *j);
 int sg_governor_report(struct sg_governor *g, uint64_t key, const struct sg_learner_report *r);
 void sg_governor_use(struct sg_governor *g, uint64_t key, const struct sg_learner_use *u);
+/* Only the CPU time that it has used so far, CPU-seconds: before a step. */
+void sg_governor_count(struct sg_governor *g, uint64_t key, double now, double cpu);
 void sg_governor_hold(struct sg_governor *g, uint64_t key, double now, bool held);
 /* well: it ended by itself and with success, so that its size says something of its class's. */
 void sg_governor_end(struct sg_governor *g, uint64_t key, double now, double cpu, bool well);
@@ -76,6 +78,9 @@ struct sg_governor_plan {
         double next; /* when to step again if nothing happens; INFINITY = never */
 };
 
+/* As decided last; 0 = no job of it runs. */
+uint32_t sg_governor_class_weight(const struct sg_governor *g, const char *class);
+
 int sg_governor_step(struct sg_governor *g, double now, struct sg_governor_plan *ret);
 
 /* History: from the store at start; the governor adds what ends. */
@@ -86,5 +91,6 @@ int sg_governor_explain(const struct sg_governor *g, uint64_t key, char **ret);
 
 void sg_governor_save(const struct sg_governor *g, struct sg_record *r);
 /* Into a new, configured governor without jobs; jobs are then added again, and find what was known
- * of them. -EBADMSG: what could be read up to there is known. */
-int sg_governor_load(struct sg_governor *g, const void *data, size_t size);
+ * of them. Not the same clock: only what jobs of each class took. -EBADMSG: what could be read up
+ * to there is known. */
+int sg_governor_load(struct sg_governor *g, const void *data, size_t size, bool same_clock);

@@ -23,10 +23,10 @@ int sg_process_stat(pid_t pid, struct sg_process_stat *ret)
         rest = strrchr(line, ')');
         if (!rest ||
             sscanf(rest + 1,
-                   " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64 " %" SCNu64
+                   " %c %d %*d %*d %d %*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64 " %" SCNu64
                    " %" SCNu64 " %*d %*d %" SCNu64 " %*d %" SCNu64 " %*u %" SCNu64,
-                   &p.state, &p.parent, &user, &sys, &child_user, &child_sys, &p.threads, &p.start,
-                   &p.rss_pages) != 9)
+                   &p.state, &p.parent, &p.terminal, &user, &sys, &child_user, &child_sys,
+                   &p.threads, &p.start, &p.rss_pages) != 10)
                 return -EBADMSG;
         p.ticks = user + sys;
         p.child_ticks = child_user + child_sys;

@@ -9,6 +9,7 @@
 struct sg_process_stat {
         char state;
         pid_t parent;
+        int terminal;                /* its number, 0 = none */
         uint64_t start;              /* in ticks since boot: with the pid, who it is */
         uint64_t ticks, child_ticks; /* CPU time: its own, and its dead children's */
         uint64_t threads, rss_pages;
