@@ -27,14 +27,13 @@ struct sg_fair_job {
         double share;     /* out: at the beginning */
 };
 
-struct sg_fair_node; /* scratch memory, to be used again; nothing is remembered in it */
+struct sg_fair_node; /* memory to compute in; nothing is remembered in it */
 
-int sg_fair_node_new(struct sg_fair_node **ret);
+int sg_fair_node_new(struct sg_fair_node **ret, size_t n); /* for up to n jobs */
 struct sg_fair_node *sg_fair_node_free(struct sg_fair_node *node);
 SG_DEFINE_CLEANUP(struct sg_fair_node *, sg_fair_node_free)
 
-int sg_fair_node_reserve(struct sg_fair_node *node, size_t n); /* for that many jobs; -ENOMEM */
 /* From `from` to `until` (INFINITY: to the end, and then `remaining` stays as it was) with nobody
- * coming. There must be room. */
+ * coming. */
 void sg_fair_node_run(struct sg_fair_node *node, struct sg_fair_job *jobs, size_t n, double from,
                       double until);

@@ -121,6 +121,7 @@ static const char *reason_text(enum sg_share_reason r)
                 [SG_REASON_DROPPED] = "its deadline can't be met any more: it gets what is left",
                 [SG_REASON_SPARE] = "what deadlines leave",
                 [SG_REASON_ASIDE] = "somebody waits for it: it keeps its fair share",
+                [SG_REASON_UNBOUND] = "it mostly waits for something else than the CPU",
         };
 
         return (size_t)r < sizeof(texts) / sizeof(texts[0]) && texts[r] ? texts[r] : texts[0];

@@ -25,7 +25,7 @@ void sg_guard_finished(struct sg_guard *g, uint64_t key, double used);
  * never, of held ones and those aside. -ENOMEM: as before. */
 int sg_guard_step(struct sg_guard *g, const struct sg_share_snapshot *s, double *vf);
 /* The shares that a fair node would give the jobs of the snapshot now. -ENOMEM */
-int sg_guard_fair(struct sg_guard *g, const struct sg_share_snapshot *s, double *shares);
+int sg_guard_fair(const struct sg_share_snapshot *s, double *shares);
 
 void sg_guard_save(const struct sg_guard *g, struct sg_record *r);
 int sg_guard_load(struct sg_guard *g, const void *data, size_t size); /* -EBADMSG, -ENOMEM */
