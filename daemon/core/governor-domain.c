@@ -22,7 +22,6 @@ SG_DEFINE_CLEANUP(struct sg_domain *, sg_domain_free)
 static int domain_new(struct sg_domain **ret, const struct sg_share_settings *settings, double now)
 {
         _cleanup_(sg_domain_freep) struct sg_domain *d = calloc(1, sizeof(*d));
-        int r;
 
         if (!d)
                 return -ENOMEM;
@@ -31,9 +30,12 @@ static int domain_new(struct sg_domain **ret, const struct sg_share_settings *se
         d->clock = now;
         d->capacity = 1;
         d->interval = settings->tick;
-        r = d->policy->create(&d->state, &d->settings);
-        if (r < 0)
-                return r;
+        if (d->policy->create) {
+                int r = d->policy->create(&d->state, &d->settings);
+
+                if (r < 0)
+                        return r;
+        }
         *ret = TAKE_PTR(d);
         return 0;
 }

@@ -50,18 +50,6 @@ int sg_share_fairly(const struct sg_share_snapshot *s, double *shares)
         return 0;
 }
 
-static int fair_create(void **ret, const struct sg_share_settings *settings)
-{
-        (void)settings;
-        *ret = NULL; /* it remembers nothing */
-        return 0;
-}
-
-static void fair_destroy(void *state)
-{
-        (void)state;
-}
-
 static int fair_step(void *state, const struct sg_share_snapshot *s, struct sg_share_out *out,
                      double *ret_next)
 {
@@ -88,7 +76,5 @@ static int fair_step(void *state, const struct sg_share_snapshot *s, struct sg_s
 const struct sg_share_policy sg_share_fair = {
         .name = "fair",
         .summary = "no governing: equal parts, by the weights that jobs were submitted with",
-        .create = fair_create,
-        .destroy = fair_destroy,
         .step = fair_step,
 };

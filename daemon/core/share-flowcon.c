@@ -97,7 +97,7 @@ static struct sg_share_out out_of(const struct state *f, const struct sg_flowcon
         double weight = mode == SG_FLOWCON_WEIGHT ? j->limit : share;
         struct sg_share_out out = {
                 .share = share,
-                .weight = (uint32_t)fmax(lround(weight * WEIGHT_MAX), 1),
+                .weight = (uint32_t)lround(fmax(weight * WEIGHT_MAX, 1)),
                 .cap = mode == SG_FLOWCON_HARD && j->limit < 1 ? j->limit : INFINITY,
                 .list = j->list,
                 .why = sg_share_because(reason_of(f, j)),

@@ -111,7 +111,7 @@ struct sg_share_policy {
         const char *name, *summary;              /* "growth"; one line for `schedctl policy list` */
         bool wants_milestones, wants_efficiency; /* of the estimates: they cost something */
         /* settings: those of the classes that it is for (all the same); borrowed, as long as it
-         * lives. */
+         * lives. NULL: it remembers nothing, and its state is NULL. */
         int (*create)(void **ret, const struct sg_share_settings *settings);
         void (*destroy)(void *state);
         /* A job has run to its end, having used so much; one that was ended from outside is just
