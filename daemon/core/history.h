@@ -11,10 +11,13 @@
 
 #define SG_HISTORY_JOBS 64
 
+/* All zero: empty. */
 struct sg_class_history {
         float cpu[SG_HISTORY_JOBS];   /* CPU-seconds; oldest is overwritten first */
         float ratio[SG_HISTORY_JOBS]; /* actual ÷ claimed, of those that claimed */
+        float order[SG_HISTORY_JOBS]; /* cpu, ascending */
         unsigned n_cpu, n_ratio;      /* ever put; the last N count */
+        float correction;             /* median of ratio; 0 = too few */
 };
 
 /* claimed NaN: it didn't say. */

@@ -32,8 +32,9 @@ struct sg_learner_report {
 /* What the kernel counted, in all, of this attempt. */
 struct sg_learner_use {
         double now;
-        double cpu;                 /* CPU-seconds used */
-        double delay;               /* seconds that its threads waited for a CPU; NaN = not known */
+        double cpu;   /* CPU-seconds used */
+        double delay; /* seconds that its threads waited for a CPU; NaN = not known */
+        bool held;    /* since the last time: it tells nothing of what the job wants */
         double use[SG_N_RESOURCES]; /* mean since the last time, parts of the node; NaN = not known
                                      */
 };

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/*
+ * How much CPU a job would use if it could have all: what it used, and what its threads waited for
+ * a CPU, as the kernel counted both.
+ */
+
+#include <stdbool.h>
+
+struct sg_demand {
+        double now, cpu, delay;        /* as last counted; now NaN = never */
+        double stood;                  /* seconds that it was held in all */
+        double recent, recent_seconds; /* CPU-seconds wanted, seconds; older ones fade */
+        double steady, steady_seconds; /* the same, fading more slowly */
+        double observed;               /* seconds */
+        bool idle;
+};
+
+struct sg_demand_count {
+        double now, cpu, delay; /* delay NaN: not known */
+        bool held;              /* since the last time */
+};
+
+void sg_demand_init(struct sg_demand *d);
+void sg_demand_count(struct sg_demand *d, const struct sg_demand_count *c);
+double sg_demand_cpus(const struct sg_demand *d); /* NaN = not known */

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/*
+ * What the learner's files share. Most jobs never say anything: what is learnt from reports is
+ * allocated with the first of them, what from evaluations with the first of those.
+ */
+
+#include "core/demand.h"
+#include "core/learner.h"
+#include "core/trust.h"
+#include "core/way.h"
+
+struct sg_claims {
+        struct sg_way way;
+        struct sg_trust trust;
+        double half; /* what it claimed to be in all when it was half done, CPU-seconds; 0 */
+        /* Kept until the next report. */
+        double cost[SG_N_WAY_MEASURES];
+        bool fresh[SG_N_WAY_MEASURES];
+};
+
+struct sg_learner {
+        struct sg_learner_job job;
+        struct sg_demand demand;
+        double cpu; /* as last heard of */
+        uint64_t n_reports;
+        struct sg_claims *claims;
+};
+
+int sg_learner_make_claims(struct sg_learner *l); /* unless it has them; -ENOMEM */
+/* CPU-seconds, or what the measure counts, for all of x; NaN. Of a learner with claims. */
+double sg_learner_cost(const struct sg_learner *l, enum sg_way_measure measure);
