@@ -71,6 +71,7 @@ OMP_SRC := $(wildcard lib/omp/*.c)
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 WORK_SRC := $(wildcard tests/workloads/*.c)
+TRAIN_SRC := $(wildcard tests/workloads/train/*.c)
 FAKE_SRC := $(wildcard tests/fakes/*.c)
 BENCH_SRC := $(wildcard tests/bench/*.c)
 
@@ -88,7 +89,7 @@ CTL_LIBS = $(call pkg,libs,$(CTL_PKGS))
 PROGRAMS := $(if $(DAEMON_SRC),$(O)/schedgovd) $(if $(SHIM_SRC),$(O)/schedgov-shim) \
             $(if $(LAUNCH_SRC),$(O)/schedgov-launch) $(if $(CTL_SRC),$(O)/schedctl)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(O)/tests/unit/%,$(UNIT_SRC))
-WORKLOADS := $(patsubst %.c,$(O)/%,$(WORK_SRC) $(FAKE_SRC))
+WORKLOADS := $(patsubst %.c,$(O)/%,$(WORK_SRC) $(FAKE_SRC)) $(O)/tests/workloads/train
 BENCHES := $(patsubst tests/bench/%.c,$(O)/tests/bench/%,$(BENCH_SRC))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(O)/tests/fuzz/%,$(FUZZ_SRC))
 MAN_PAGES := $(patsubst docs/%.scd,build/man/%,$(wildcard docs/*.scd))
@@ -178,14 +179,21 @@ $(O)/schedgov-shim: $(call obj,$(SHIM_SRC)) $(BASE_LIB)
 $(O)/schedgov-launch: $(call obj,$(LAUNCH_SRC)) $(BASE_LIB)
 	$(link) $(STATIC)
 endif
-$(O)/schedctl: $(call obj,$(CTL_SRC)) $(BASE_LIB)
+# The core for `schedctl simulate`, which computes what the daemon would do.
+$(O)/schedctl: $(call obj,$(CTL_SRC)) $(CORE_LIB) $(BASE_LIB)
 	$(link) $(CTL_LIBS) -lm
 
 $(O)/tests/unit/%: $(O)/obj/tests/unit/%.o $(EDGE_LIB) $(CORE_LIB) $(CLIENT_LIB) $(BASE_LIB)
-	$(link) $(EDGE_LIBS) -lcmocka -lm
+	$(link) $(EDGE_LIBS) $(UNIT_LIBS) -lcmocka -lm
 $(O)/tests/workloads/%: $(O)/obj/tests/workloads/%.o
 	$(link) $(WORK_LIBS) -lm
 $(O)/tests/workloads/busprobe: WORK_LIBS := -lsystemd
+# One program, and a test of its parts; its threads are OpenMP's.
+$(O)/tests/workloads/train: $(call obj,$(TRAIN_SRC)) $(BASE_LIB)
+	$(link) -fopenmp -lm
+$(call obj,tests/workloads/train/trainer.c): PKG_CFLAGS = -fopenmp
+$(O)/tests/unit/test_train: $(call obj,$(filter-out %/main.c,$(TRAIN_SRC)))
+$(O)/tests/unit/test_train: UNIT_LIBS := -fopenmp
 $(O)/tests/fakes/%: $(O)/obj/tests/fakes/%.o $(BASE_LIB)
 	$(link) $(CTL_LIBS)
 $(O)/tests/bench/%: $(O)/obj/tests/bench/%.o $(EDGE_LIB) $(CORE_LIB) $(BASE_LIB)

@@ -28,17 +28,18 @@ int sg_verb_usage(const struct sg_invocation *inv, struct sg_error *e)
 static int call_verb(const struct sg_invocation *inv, struct sg_error *e)
 {
         static sg_verb_fn *const verbs[_SG_VERB_MAX] = {
-                [SG_VERB_RUN] = sg_verb_run,         [SG_VERB_SUBMIT] = sg_verb_submit,
-                [SG_VERB_LIST] = sg_verb_list,       [SG_VERB_STATUS] = sg_verb_status,
-                [SG_VERB_PLOT] = sg_verb_plot,       [SG_VERB_TOP] = sg_verb_top,
-                [SG_VERB_LOGS] = sg_verb_logs,       [SG_VERB_WAIT] = sg_verb_wait,
-                [SG_VERB_CANCEL] = sg_verb_cancel,   [SG_VERB_HOLD] = sg_verb_control,
-                [SG_VERB_RELEASE] = sg_verb_control, [SG_VERB_SUSPEND] = sg_verb_control,
-                [SG_VERB_RESUME] = sg_verb_control,  [SG_VERB_REQUEUE] = sg_verb_control,
-                [SG_VERB_SIGNAL] = sg_verb_signal,   [SG_VERB_SET] = sg_verb_set,
-                [SG_VERB_HISTORY] = sg_verb_history, [SG_VERB_EVENTS] = sg_verb_events,
-                [SG_VERB_CONFIG] = sg_verb_config,   [SG_VERB_ADOPT] = sg_verb_adopt,
-                [SG_VERB_VERSION] = sg_verb_version, [SG_VERB_HELP] = sg_verb_help,
+                [SG_VERB_RUN] = sg_verb_run,           [SG_VERB_SUBMIT] = sg_verb_submit,
+                [SG_VERB_LIST] = sg_verb_list,         [SG_VERB_STATUS] = sg_verb_status,
+                [SG_VERB_PLOT] = sg_verb_plot,         [SG_VERB_TOP] = sg_verb_top,
+                [SG_VERB_LOGS] = sg_verb_logs,         [SG_VERB_WAIT] = sg_verb_wait,
+                [SG_VERB_CANCEL] = sg_verb_cancel,     [SG_VERB_HOLD] = sg_verb_control,
+                [SG_VERB_RELEASE] = sg_verb_control,   [SG_VERB_SUSPEND] = sg_verb_control,
+                [SG_VERB_RESUME] = sg_verb_control,    [SG_VERB_REQUEUE] = sg_verb_control,
+                [SG_VERB_SIGNAL] = sg_verb_signal,     [SG_VERB_SET] = sg_verb_set,
+                [SG_VERB_HISTORY] = sg_verb_history,   [SG_VERB_EVENTS] = sg_verb_events,
+                [SG_VERB_SIMULATE] = sg_verb_simulate, [SG_VERB_CONFIG] = sg_verb_config,
+                [SG_VERB_ADOPT] = sg_verb_adopt,       [SG_VERB_VERSION] = sg_verb_version,
+                [SG_VERB_HELP] = sg_verb_help,
         };
 
         return verbs[inv->verb](inv, e);

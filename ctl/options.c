@@ -4,11 +4,13 @@
 #include "ctl/options.h"
 #include "base/cleanup.h"
 #include "base/parse.h"
+#include "core/number.h"
 #include "ctl/ids.h"
 #include "ctl/output.h"
 #include "ctl/suggest.h"
 #include "proto/names.h"
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +39,7 @@ static const char *wanted(enum sg_option_type type)
                 [SG_OPTION_BYTES] = "a size such as 512M or 4G",
                 [SG_OPTION_USEC] = "a time such as 90s, 2h or 1:30:00",
                 [SG_OPTION_PERCENT] = "a percentage of one CPU such as 20% or 150%, or infinity",
+                [SG_OPTION_PART] = "a part such as 5% or 0.05, or infinity",
                 [SG_OPTION_TIME] = "a point in time such as 22:00, +10min or 2026-11-18 12:00",
                 [SG_OPTION_CPUS] = "a number of CPUs such as 4 or 2-8",
                 [SG_OPTION_ARRAY] = "a range of at most 10000 numbers such as 0-9",
@@ -52,6 +55,22 @@ static int parse_quota(const char *s, uint64_t *ret)
         if (strcmp(s, "infinity") != 0)
                 return sg_parse_percent(s, ret);
         *ret = SG_UNLIMITED;
+        return 0;
+}
+
+static int parse_part(const char *s, double *ret)
+{
+        const char *end = s + strlen(s), *behind;
+        double v;
+
+        behind = sg_number_scan(s, end, &v);
+        if (!behind || !(v >= 0))
+                return -EINVAL;
+        if (strcmp(behind, "%") == 0)
+                v /= 100;
+        else if (behind != end)
+                return -EINVAL;
+        *ret = v;
         return 0;
 }
 
@@ -233,6 +252,8 @@ static int parse_value(const struct sg_option *o, const char *s, uint64_t now_us
                 return sg_parse_usec(s, at);
         case SG_OPTION_PERCENT:
                 return parse_quota(s, at);
+        case SG_OPTION_PART:
+                return parse_part(s, at);
         case SG_OPTION_TIME:
                 return parse_time(s, now_usec, at);
         case SG_OPTION_CPUS:
@@ -258,7 +279,7 @@ static int take(struct parser *p, size_t i, const char *spelled, const char *val
         if (r < 0)
                 return sg_error_set(p->e, SG_EXIT_OWN_FAILURE, spelled, NULL,
                                     "%s wants %s, not '%s'", spelled, wanted(o->type), value);
-        p->inv->given |= 1ULL << i;
+        p->inv->given[i / 64] |= 1ULL << i % 64;
         return 0;
 }
 
@@ -439,8 +460,14 @@ int sg_options_parse(int argc, char **argv, uint64_t now_usec, struct sg_invocat
                            .e = e};
         int result = 0;
 
-        *ret = (struct sg_invocation){
-                .verb = SG_VERB_HELP, .args = argv, .lines = UINT64_MAX, .timeout = UINT64_MAX};
+        *ret = (struct sg_invocation){.verb = SG_VERB_HELP,
+                                      .args = argv,
+                                      .lines = UINT64_MAX,
+                                      .timeout = UINT64_MAX,
+                                      .no_harm = (double)NAN,
+                                      .floor = (double)NAN,
+                                      .speedup = 1,
+                                      .seed = 1};
         while (p.next < argc) {
                 int r = parse_word(&p);
 

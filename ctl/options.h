@@ -24,6 +24,7 @@ enum sg_option_type {
         SG_OPTION_BYTES,
         SG_OPTION_USEC,
         SG_OPTION_PERCENT,
+        SG_OPTION_PART, /* double: "5%", "0.05", "infinity" */
         SG_OPTION_TIME, /* also "-2h" */
         SG_OPTION_CPUS, /* two uint64_t */
         SG_OPTION_ARRAY,
@@ -33,7 +34,7 @@ enum sg_option_type {
 
 struct sg_invocation {
         enum sg_verb_id verb;
-        uint64_t given; /* one bit for each row of sg_options */
+        uint64_t given[2]; /* one bit for each row of sg_options */
 
         const char *socket, *columns;
         bool own, json, no_legend, no_pager, help, version;
@@ -56,6 +57,12 @@ struct sg_invocation {
         bool all, any, follow, stderr_file, csv;
         const char *svg, *sort;
         uint64_t delay;
+
+        /* simulate */
+        const char *generate, *policy, *objective, *with;
+        double no_harm, floor, speedup, lies;
+        uint64_t seed;
+        bool exact_sizes, from_history;
 
         char **args; /* within argv; NULL-terminated */
         size_t n_args;
@@ -88,5 +95,5 @@ bool sg_options_any_key(const struct sg_invocation *inv);
 
 static inline bool sg_option_given(const struct sg_invocation *inv, size_t i)
 {
-        return (inv->given >> i & 1) != 0;
+        return (inv->given[i / 64] >> i % 64 & 1) != 0;
 }

@@ -22,6 +22,7 @@ enum sg_verb_id {
         SG_VERB_SIGNAL,
         SG_VERB_SET,
         SG_VERB_HISTORY,
+        SG_VERB_SIMULATE,
         SG_VERB_EVENTS,
         SG_VERB_CONFIG,
         SG_VERB_ADOPT,

@@ -19,6 +19,9 @@ struct sg_sim_run {
         bool large; /* has more than half of what it can use */
 };
 
+/* Fills shares as reference wants; runs by arrival. -ENOMEM */
+int sg_sim_share(const struct sg_sim_run *runs, size_t n, enum sg_sim_reference reference,
+                 double now, double *shares);
 /* What it says at its next report. */
 struct sg_learner_report sg_sim_report(struct sg_sim_run *run, const struct sg_sim_options *o,
                                        double now);

@@ -115,7 +115,7 @@ static int by_value(const void *a, const void *b)
 static double percentile_95(double *v, size_t n)
 {
         qsort(v, n, sizeof(*v), by_value);
-        return v[(size_t)ceil(.95 * (double)n) - 1];
+        return v[(95 * n + 99) / 100 - 1];
 }
 
 static double mean(double sum, size_t n)

@@ -24,7 +24,7 @@ struct node {
         const struct sg_trace_job *jobs;
         size_t n;
         struct sg_sim_result *result;
-        struct sg_governor *governor; /* NULL: clairvoyant */
+        struct sg_governor *governor; /* NULL: a reference */
         struct sg_sim_run *active;    /* by arrival */
         size_t n_active, arrived;
         double now, look; /* when the governor wants to look again */
@@ -47,7 +47,7 @@ static int make_governor(struct node *n)
         _cleanup_(sg_governor_freep) struct sg_governor *g = NULL;
         int r;
 
-        if (o->clairvoyant)
+        if (o->reference != SG_SIM_GOVERNED)
                 return 0;
         r = sg_governor_new(&g, o->cpus);
         if (r < 0)
@@ -238,30 +238,6 @@ static void set_share(struct node *n, struct sg_sim_run *run, double share)
         run->rate = n->o->speedup < 1 ? width * pow(part, n->o->speedup) : share;
 }
 
-/* What is left goes to the one that has least to do. */
-static void share_by_size(struct node *n)
-{
-        double left = 1;
-
-        for (size_t i = 0; i < n->n_active; i++)
-                n->shares[i] = -1;
-        for (size_t taken = 0; taken < n->n_active; taken++) {
-                size_t best = n->n_active;
-                double least = (double)INFINITY;
-
-                for (size_t i = 0; i < n->n_active; i++) {
-                        double remaining = n->active[i].spec->work - n->active[i].done;
-
-                        if (n->shares[i] < 0 && remaining < least) {
-                                least = remaining;
-                                best = i;
-                        }
-                }
-                n->shares[best] = fmin(left, n->active[best].spec->width);
-                left -= n->shares[best];
-        }
-}
-
 /* As the kernel would. */
 static int share_by_plan(struct node *n, const struct sg_governor_plan *plan)
 {
@@ -301,7 +277,7 @@ static int decide(struct node *n)
         if (n->governor)
                 r = govern(n);
         else
-                share_by_size(n);
+                r = sg_sim_share(n->active, n->n_active, n->o->reference, n->now, n->shares);
         for (size_t i = 0; r == 0 && i < n->n_active; i++)
                 set_share(n, &n->active[i], n->shares[i]);
         return r;

@@ -15,16 +15,25 @@ struct sg_sim_share {
         double share, rate;
 };
 
+/* What can be done by somebody who knows what nobody can know. */
+enum sg_sim_reference {
+        SG_SIM_GOVERNED, /* nothing of that: by the governor */
+        SG_SIM_SHORTEST, /* shortest remaining time first, by real sizes */
+        SG_SIM_FIRST,    /* one after the other, as they come */
+        SG_SIM_EARLIEST, /* earliest deadline first, without those that can't all be met (Moore and
+                            Hodgson's choice of them) */
+};
+
 struct sg_sim_options {
         struct sg_share_settings settings;
-        double cpus;      /* 1: of the node */
-        bool clairvoyant; /* no governor: shortest first, by sizes that nobody can know */
-        double claims;    /* .1: of the spread of a job's size as it says, in logarithms; falls to
-                             0 with what is left */
-        double lies;      /* this part of the jobs says to be ten times as far as it is */
-        double speedup;   /* 1: a job that gets a part s of its width goes s^this as fast */
-        double prior;     /* 130 s: of a job of which nothing is known yet */
-        uint64_t seed;    /* of what jobs say; the same for each policy */
+        double cpus; /* 1: of the node */
+        enum sg_sim_reference reference;
+        double claims;  /* .1: of the spread of a job's size as it says, in logarithms; falls to
+                           0 with what is left */
+        double lies;    /* this part of the jobs says to be ten times as far as it is */
+        double speedup; /* 1: a job that gets a part s of its width goes s^this as fast */
+        double prior;   /* 130 s: of a job of which nothing is known yet */
+        uint64_t seed;  /* of what jobs say; the same for each policy */
         /* Shows each span of time in which nothing changed. NULL = don't. */
         void (*watch)(void *userdata, double from, double to, const struct sg_sim_share *shares,
                       size_t n);

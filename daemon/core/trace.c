@@ -3,11 +3,14 @@
 
 #include "core/trace.h"
 #include "base/cleanup.h"
+#include "core/number.h"
 #include "core/trace-internal.h"
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+#define NUMBER_MAX 32
 
 static const char *const curves[] = {
         [SG_CURVE_EXP] = "exp",
@@ -97,14 +100,27 @@ size_t sg_trace_instance_end(const struct sg_trace *t, size_t begin)
         return end;
 }
 
+/* As short as it reads the same again. */
+static const char *number(double v, char buf[NUMBER_MAX])
+{
+        double again;
+
+        (void)snprintf(buf, NUMBER_MAX, "%.15g", v);
+        if (!sg_number_scan(buf, buf + strlen(buf), &again) || again != v)
+                (void)snprintf(buf, NUMBER_MAX, "%.17g", v);
+        return buf;
+}
+
 const char *sg_trace_format(const struct sg_trace_job *j, char *buf, size_t size)
 {
-        char deadline[32] = "";
+        const double numbers[] = {j->arrival, j->work, j->width, j->a,       j->b,
+                                  j->first,   j->last, j->noise, j->deadline};
+        char n[SG_ELEMENTSOF(numbers)][NUMBER_MAX];
 
-        if (isfinite(j->deadline))
-                (void)snprintf(deadline, sizeof(deadline), "%.17g", j->deadline);
-        (void)snprintf(buf, size, "%s,%s,%.17g,%.17g,%.17g,%s,%.17g,%.17g,%.17g,%.17g,%u,%.17g,%s",
-                       j->instance, j->job, j->arrival, j->work, j->width, curves[j->curve], j->a,
-                       j->b, j->first, j->last, j->reports, j->noise, deadline);
+        for (size_t i = 0; i < SG_ELEMENTSOF(numbers); i++)
+                (void)number(numbers[i], n[i]);
+        (void)snprintf(buf, size, "%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%u,%s,%s", j->instance, j->job,
+                       n[0], n[1], n[2], curves[j->curve], n[3], n[4], n[5], n[6], j->reports, n[7],
+                       isfinite(j->deadline) ? n[8] : "");
         return buf;
 }
