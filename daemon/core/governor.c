@@ -179,13 +179,16 @@ int sg_governor_report(struct sg_governor *g, uint64_t key, const struct sg_lear
 void sg_governor_use(struct sg_governor *g, uint64_t key, const struct sg_learner_use *u)
 {
         struct sg_governed *j = sg_governor_find(g, key);
+        struct sg_learner_use use = *u;
 
         if (!j)
                 return;
         sg_governor_advance(g, u->now);
         if (u->cpu > j->cpu)
                 j->cpu = u->cpu;
-        sg_learner_use(j->learner, u);
+        use.held |= j->stood;
+        j->stood = j->held;
+        sg_learner_use(j->learner, &use);
 }
 
 void sg_governor_count(struct sg_governor *g, uint64_t key, double now, double cpu)
@@ -205,6 +208,7 @@ void sg_governor_hold(struct sg_governor *g, uint64_t key, double now, bool held
                 return;
         sg_governor_advance(g, now);
         j->held = held;
+        j->stood = true;
         sg_governor_stir(g);
 }
 
