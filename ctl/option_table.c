@@ -94,6 +94,8 @@ const struct sg_option sg_options[] = {
          "start when that job has ended (ok: with 0); repeatable"},
         {"begin", 0, SG_OPTION_TIME, JOBS, AT(begin), "begin", "WHEN",
          "not before, such as 22:00 or +10min"},
+        {"deadline", 0, SG_OPTION_TIME, SETTABLE, AT(deadline), "deadline", "WHEN",
+         "it should be done by then; for the policies edf and deadline"},
         {"retry", 0, SG_OPTION_COUNT, QUEUED, AT(retry), "retry", "N", "try again after a failure"},
         {"array", 0, SG_OPTION_ARRAY, QUEUED, AT(array), "array", "A-B",
          "one job for each number, in SCHEDGOV_ARRAY_INDEX"},

@@ -43,7 +43,7 @@ struct sg_invocation {
         const char *name, *class, *workdir, *output, *error, *on_end, *progress, *eval_goal;
         uint64_t cpus[2], array[2];
         uint64_t cpu_weight, cpu_quota, mem, mem_high, mem_swap, tasks, io_weight, io_read_max,
-                io_write_max, time_limit, begin, retry, steps;
+                io_write_max, time_limit, begin, deadline, retry, steps;
         int64_t priority;
         bool pin, hold, no_wait, dry_run;
         char *after;      /* "5:ok,6:any" */

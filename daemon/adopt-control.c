@@ -5,6 +5,7 @@
 #include "api.h"
 #include "base/time-util.h"
 #include "edge/log.h"
+#include "loop.h"
 #include "monitor.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -116,12 +117,14 @@ static void on_limited(struct sg_scope *s, int result, const char *why, void *us
 void sg_adopted_limit(struct sg_live *l)
 {
         _cleanup_free_ char *why = NULL;
-        struct sg_limits now, wanted;
+        struct sg_limits now, wanted, limits;
         int r;
 
         sg_scope_read_limits(l->scope, &now);
         sg_adopt_limits(l->class, &now, &wanted);
-        r = sg_scope_set_limits(l->scope, &wanted, NULL, on_limited, l, &why);
+        limits = wanted;
+        (void)sg_loop_overlay(l, &limits);
+        r = sg_scope_set_limits(l->scope, &limits, NULL, on_limited, l, &why);
         l->limited = r != -ENOTCONN;
         if (r < 0 && r != -ENOTCONN)
                 sg_log(LOG_WARNING, "job %" PRIu64 " (%s): its class's limits can't be set: %s",

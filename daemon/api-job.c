@@ -4,6 +4,7 @@
 #include "api.h"
 #include "base/time-util.h"
 #include "edge/log.h"
+#include "loop.h"
 #include "monitor.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -245,6 +246,7 @@ struct set_answer {
         sd_bus_message *call;
         uint64_t n;
         struct sg_limits limits;
+        uint64_t deadline_usec;
         int64_t priority;
         char name[SG_JOB_NAME_MAX];
         uint32_t unenforced;
@@ -285,6 +287,7 @@ static void on_set_durable(int result, const struct sg_job *job, void *userdata)
 static void apply_changes(struct sg_live *l, struct set_answer *a)
 {
         l->job.limits = a->limits;
+        l->job.deadline_usec = a->deadline_usec;
         l->job.priority = a->priority;
         strcpy(l->job.name, a->name);
         sg_queue_change(l->manager->queue, &l->entry, l->job.priority, l->job.limits.memory_max);
@@ -292,6 +295,7 @@ static void apply_changes(struct sg_live *l, struct set_answer *a)
                 sg_live_arm_time_limit(l);
         sg_manager_schedule(l->manager);
         if (l->measured) {
+                sg_loop_changed(l);
                 sg_monitor_publish(l);
                 sg_monitor_wake(l->manager->monitor);
         }
@@ -340,6 +344,7 @@ static int job_set(sd_bus_message *call, struct sg_live *l, sd_bus_error *error)
                                  .call = sd_bus_message_ref(call),
                                  .n = l->job.key.n,
                                  .limits = s.job.limits,
+                                 .deadline_usec = s.job.deadline_usec,
                                  .priority = s.job.priority};
         strcpy(a->name, s.job.name);
         if (l->setting) {
@@ -348,8 +353,13 @@ static int job_set(sd_bus_message *call, struct sg_live *l, sd_bus_error *error)
                         error, SG_ERROR_BUSY,
                         "another change of job %" PRIu64 " is under way: try again", l->job.key.n);
         }
-        r = l->scope ? sg_scope_set_limits(l->scope, &a->limits, l->pinned, on_limits_set, a, &why)
-                     : 0;
+        r = 0;
+        if (l->scope) {
+                struct sg_limits limits = a->limits;
+                const struct sg_cpuset *cpus = sg_loop_overlay(l, &limits);
+
+                r = sg_scope_set_limits(l->scope, &limits, cpus, on_limits_set, a, &why);
+        }
         l->setting = r > 0;
         if (r < 0)
                 on_limits_set(l->scope, r, why, a);

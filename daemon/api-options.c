@@ -47,6 +47,7 @@ static const struct option_key keys[] = {
         {"priority", 'i', AT(job.priority), 0, -SG_PRIORITY_MAX, SG_PRIORITY_MAX, 0, true},
         {"after", 's', AT(job.after), 0, 0, 0, 0, false},
         {"begin", 't', AT(job.begin_usec), 0, 0, SG_UNLIMITED, 0, false},
+        {"deadline", 't', AT(job.deadline_usec), 0, 1, SG_UNLIMITED - 1, 0, true},
         {"retry", 'u', AT(job.retry), 0, 0, 1000, 0, false},
         {"array_first", 'u', AT(array_first), 0, 0, INT32_MAX, 0, false},
         {"array_last", 'u', AT(array_last), 0, 0, INT32_MAX, 0, false},

@@ -13,6 +13,7 @@
 #include "base/time-util.h"
 #include "core/cpus.h"
 #include "edge/log.h"
+#include "loop.h"
 #include "manager.h"
 #include "monitor.h"
 #include <errno.h>
@@ -86,7 +87,8 @@ void sg_live_apply_class(struct sg_live *l)
 
         if (!l->scope || l->job.adopted != SG_ADOPTED_NOT)
                 return;
-        r = sg_backend_set_class_weight(l->manager->backend, l->job.class, l->class->weight, &why);
+        r = sg_backend_set_class_weight(l->manager->backend, l->job.class,
+                                        sg_loop_class_weight(l->manager, l->class), &why);
         if (r >= 0 && !class_is_gone(l)) {
                 r = class_devices(l->class, &rules, &n);
                 if (r >= 0)
@@ -118,7 +120,7 @@ int sg_live_make_scope(struct sg_live *l, bool adopt, char **ret_why)
                 .description = l->job.name,
                 .stop_usec = m->settings->kill_grace_usec,
                 .class = l->job.class,
-                .class_weight = l->class->weight,
+                .class_weight = sg_loop_class_weight(m, l->class),
                 .limits = l->job.limits,
                 .device_closed = l->class->device_closed,
                 .devices_stay = class_is_gone(l),

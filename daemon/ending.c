@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/time-util.h"
 #include "edge/log.h"
+#include "loop.h"
 #include "manager.h"
 #include "metrics.h"
 #include "monitor.h"
@@ -154,6 +155,7 @@ void sg_live_end(struct sg_live *l)
                 l->attachable = false;
                 l->runner = NULL; /* an Attach that comes now finds nothing */
         }
+        sg_loop_end(l);
         if (!sg_monitor_finish(l, store_end))
                 store_end(l);
 }

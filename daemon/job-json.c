@@ -26,7 +26,8 @@ static json_t *signal_or_null(int64_t sig)
 
 static json_t *times(const struct sg_job *j)
 {
-        return json_pack("{s:o,s:o,s:o}", "submitted", time_or_null(j->submitted_usec), "started",
+        return json_pack("{s:o,s:o,s:o,s:o}", "deadline", time_or_null(j->deadline_usec),
+                         "submitted", time_or_null(j->submitted_usec), "started",
                          time_or_null(j->started_usec), "ended", time_or_null(j->ended_usec));
 }
 

@@ -18,6 +18,7 @@
 
 struct sg_manager;
 struct sg_measured;
+struct sg_looped;
 
 struct sg_dependency {
         uint64_t n;
@@ -53,6 +54,7 @@ struct sg_live {
         struct sg_list active_link;   /* manager.active while there is a scope */
         struct sg_cpuset *pinned;     /* with limits.pin, while there is a scope */
         struct sg_measured *measured; /* while it runs (monitor.h) */
+        struct sg_looped *looped;     /* … and is governed (loop.h) */
         uint64_t begun_usec;          /* when its attempt began; 0 = before our time */
         int gate;
         bool placed;                 /* its groups are there */

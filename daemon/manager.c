@@ -7,6 +7,7 @@
 #include "base/record.h"
 #include "base/time-util.h"
 #include "edge/log.h"
+#include "loop.h"
 #include "metrics.h"
 #include "monitor.h"
 #include "notify.h"
@@ -95,6 +96,7 @@ void sg_live_free(struct sg_live *l)
         sg_list_remove(&l->active_link);
         sg_adopted_forget(l);
         sg_queue_remove(m->queue, &l->entry);
+        sg_loop_end(l);
         sg_monitor_forget(l);
         m->n_starting -= l->counted;
         sg_launcher_forget(m->launcher, l);
@@ -161,6 +163,7 @@ static int reload(struct sg_manager *m, struct sg_config_errors *errors)
         settings_apply(m);
         sg_adopter_reload(m->adopter);
         sg_monitor_reload(m->monitor);
+        sg_loop_reconfigure(m);
         sg_metrics_reload(m->metrics);
         sg_log(LOG_INFO, "configuration loaded: %zu classes", m->settings->n_classes);
         return 0;
@@ -363,6 +366,9 @@ static int manager_start(struct sg_manager *m, const struct sg_manager_options *
         r = open_monitor(m, o);
         if (r < 0)
                 return fail(ret_why, r, "open the sockets and files of jobs");
+        r = sg_loop_new(&m->loop, m);
+        if (r < 0)
+                return fail(ret_why, r, "start the loop");
         r = sg_manager_recover(m);
         if (r < 0)
                 return fail(ret_why, r, "load the jobs");
@@ -430,6 +436,7 @@ struct sg_manager *sg_manager_free(struct sg_manager *m)
         if (!m)
                 return NULL;
         m->stopping = true;
+        m->loop = sg_loop_free(m->loop);
         m->metrics = sg_metrics_free(m->metrics);
         /* First, so that what the store still answers finds nobody. */
         m->server = sg_bus_server_free(m->server);

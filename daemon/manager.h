@@ -54,6 +54,7 @@ struct sg_manager {
         struct sg_users *users;
         struct sg_job_reader *reader;
         struct sg_monitor *monitor;
+        struct sg_loop *loop;
         struct sg_metrics *metrics;
         struct sg_adopter *adopter; /* NULL: no cgroup tree to be seen */
         struct sg_bus_server *server;

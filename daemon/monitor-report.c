@@ -9,6 +9,7 @@
 #include "edge/log.h"
 #include "edge/series-file.h"
 #include "ending.h"
+#include "loop.h"
 #include "monitor-internal.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -56,10 +57,12 @@ static void feed(struct sg_monitor *mon, struct sg_live *l, const struct sg_repo
                  const char *source)
 {
         struct sg_measured *d = l->measured;
+        uint64_t cpu_usec = cpu_now(d);
 
-        sg_progress_feed(&d->progress, report, sg_monitor_running_usec(d), cpu_now(d));
+        sg_progress_feed(&d->progress, report, sg_monitor_running_usec(d), cpu_usec);
         (void)snprintf(d->source, sizeof(d->source), "%s", source);
         note_in_row(l);
+        sg_loop_heard(l, cpu_usec);
         d->n_reports++;
         if (!mon->reported) {
                 mon->reported = true;
@@ -294,7 +297,7 @@ void sg_monitor_publish(struct sg_live *l)
         const struct sg_allocation_input in = {
                 .node = &l->manager->node.cpus,
                 .pinned = l->pinned,
-                .cpus = limits->cpus,
+                .cpus = sg_loop_cpus(l),
                 .quota_pm = limits->cpu_quota_pm,
                 .deadline_usec = limits->time_limit_usec == SG_UNLIMITED || l->job.started_usec == 0
                                          ? 0

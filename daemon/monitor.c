@@ -7,6 +7,7 @@
 #include "base/time-util.h"
 #include "edge/log.h"
 #include "edge/series-file.h"
+#include "loop.h"
 #include "monitor-internal.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -17,6 +18,7 @@
 
 /* Waits are asked for process by process: not in every round, and of so many of a job at most. */
 #define DELAYS_ROUNDS 8
+#define DELAYS_FIRST 4 /* of a new job it is good to know soon what it can use */
 /* What a burst of submissions or a list of thousands took goes back to the system. */
 #define TRIM_ROUNDS 32
 #define DELAYS_PIDS 512
@@ -131,6 +133,7 @@ static bool look_at(struct sg_monitor *mon, struct sg_measured *d, unsigned plac
         struct sg_sample before = d->last;
         bool first = before.now_usec == 0, active;
         bool slow = mon->cadence.interval_usec > mon->cadence.base_usec;
+        bool waits = d->rounds++ < DELAYS_FIRST || (mon->round + place) % DELAYS_ROUNDS == 0;
         uint32_t what = first || slow ? SG_SAMPLE_ALL : sg_sample_due(mon->round, place, n);
 
         if (first && !d->sampler && !d->series)
@@ -142,10 +145,11 @@ static bool look_at(struct sg_monitor *mon, struct sg_measured *d, unsigned plac
                 d->cpu_rate /= SG_USEC_PER_SEC;
         active = first || d->n_reports > 0 || sg_sample_active(&before, &d->last);
         d->n_reports = 0;
-        if ((mon->round + place) % DELAYS_ROUNDS == 0)
+        if (first || waits)
                 look_at_delays(mon, d);
         if (first)
                 sg_monitor_follow(d);
+        sg_loop_looked(d->live, first || waits);
         sg_monitor_record(d, (float)d->cpu_rate, (float)sg_monitor_share(d->live, NULL, 0));
         return active;
 }
@@ -256,6 +260,7 @@ void sg_monitor_watch(struct sg_live *l)
         sg_monitor_begin_progress(d);
         l->measured = d;
         sg_list_append(&mon->running, &d->link);
+        sg_loop_add(l);
         sg_monitor_wake(mon);
 }
 
@@ -269,6 +274,7 @@ void sg_monitor_pause(struct sg_live *l, bool suspended)
         if (suspended)
                 d->running_usec += now - d->since_usec;
         d->since_usec = now;
+        sg_loop_hold(l, suspended);
         sg_monitor_wake(l->manager->monitor);
 }
 

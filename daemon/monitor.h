@@ -30,6 +30,7 @@ struct sg_measured {
         char *status;                    /* what it says of itself (STATUS=), or NULL */
         struct sg_series *series;
         struct sg_delays delays;
+        uint64_t rounds;                       /* that it has lived to see */
         uint64_t n_reports;                    /* since the last round */
         bool followed;                         /* the reader knows it */
         void (*last_words)(struct sg_live *l); /* whom to call when they have come */

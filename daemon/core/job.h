@@ -106,8 +106,9 @@ struct sg_job {
         char *group;                           /* adopted: "/system.slice/x.scope", else NULL */
         char invocation[SG_INVOCATION_ID_MAX]; /* tells it from a later unit of the same name */
         char *progress; /* where it is read from (progress-source.h); NULL = as its class says */
-        uint64_t eval_goal; /* enum sg_job_goal */
-        uint64_t steps;     /* how many it will take, as submitted; 0 = not said */
+        uint64_t eval_goal;     /* enum sg_job_goal */
+        uint64_t deadline_usec; /* when it is to be done (realtime); 0 = not said */
+        uint64_t steps;         /* how many it will take, as submitted; 0 = not said */
         /* what was last seen of it */
         char eval[SG_JOB_EVAL_SIZE]; /* "" = nothing */
         uint64_t step, total;        /* SG_UNLIMITED = not known */

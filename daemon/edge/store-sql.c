@@ -73,6 +73,7 @@ const char *const sg_sql_migrations[] = {
         "ALTER TABLE jobs ADD COLUMN eval TEXT NOT NULL DEFAULT '';"
         "ALTER TABLE jobs ADD COLUMN step INTEGER NOT NULL DEFAULT -1;"
         "ALTER TABLE jobs ADD COLUMN total INTEGER NOT NULL DEFAULT -1;",
+        "ALTER TABLE jobs ADD COLUMN deadline_usec INTEGER NOT NULL DEFAULT 0;",
 };
 
 const unsigned sg_sql_n_migrations = SG_ELEMENTSOF(sg_sql_migrations);

@@ -94,6 +94,7 @@ static void test_upgrade(void **state)
                                       "ALTER TABLE jobs DROP COLUMN eval;"
                                       "ALTER TABLE jobs DROP COLUMN step;"
                                       "ALTER TABLE jobs DROP COLUMN total;"
+                                      "ALTER TABLE jobs DROP COLUMN deadline_usec;"
                                       "PRAGMA user_version = 1",
                                       NULL, NULL, NULL),
                          SQLITE_OK);

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * From a plan to the kernel: what differs from what is in force is written, job by job. What can't
+ * be written now is tried again.
+ */
+#include "base/format.h"
+#include "edge/log.h"
+#include "loop-internal.h"
+#include "monitor.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#define RETRY_SEC 1
+#define CAP_MIN_PM 100 /* 1 ms in 100 ms */
+
+static uint64_t cap_pm(const struct sg_loop *loop, double cap)
+{
+        double pm = cap * (double)loop->manager->node.n_cpus * 1e4;
+
+        if (isinf(cap))
+                return SG_UNLIMITED;
+        return pm < CAP_MIN_PM ? CAP_MIN_PM : (uint64_t)pm;
+}
+
+/* How many threads make the best of its share, of a job that can have more or fewer. */
+static uint32_t threads(const struct sg_loop *loop, const struct sg_live *l,
+                        const struct sg_decision *d)
+{
+        const struct sg_limits *limits = &l->job.limits;
+        double n = ceil(d->out.share * (double)loop->manager->node.n_cpus - .05);
+
+        if (limits->cpus_max <= limits->cpus)
+                return 0;
+        n = fmin(fmax(n, (double)limits->cpus), (double)limits->cpus_max);
+        return (uint32_t)fmax(n, 1);
+}
+
+const struct sg_cpuset *sg_loop_overlay(const struct sg_live *l, struct sg_limits *limits)
+{
+        const struct sg_looped *p = l->looped;
+
+        if (p) {
+                /* what its user sets now counts from the next step on */
+                limits->cpu_weight = p->applied.weight;
+                if (p->applied.cap_pm < limits->cpu_quota_pm)
+                        limits->cpu_quota_pm = p->applied.cap_pm;
+        }
+        return l->pinned;
+}
+
+uint64_t sg_loop_cpus(const struct sg_live *l)
+{
+        return l->looped && l->looped->applied.threads > 0 ? l->looped->applied.threads
+                                                           : l->job.limits.cpus;
+}
+
+static bool can_be_limited(const struct sg_live *l)
+{
+        return l->scope && (l->job.adopted == SG_ADOPTED_NOT ||
+                            (l->job.adopted == SG_ADOPTED_GOVERNED && l->limited));
+}
+
+/* Whether it is in force, or on its way. */
+static bool write_cpu(struct sg_live *l)
+{
+        _cleanup_free_ char *why = NULL;
+        struct sg_limits limits = l->job.limits;
+        const struct sg_cpuset *cpus;
+        int r;
+
+        if (l->setting) /* its user's change first, which may yet be refused */
+                return false;
+        cpus = sg_loop_overlay(l, &limits);
+        r = sg_scope_set_limits(l->scope, &limits, cpus, NULL, NULL, &why);
+        if (r < 0 && r != -ENOTCONN && sg_scope_populated(l->scope) > 0)
+                sg_log(LOG_WARNING, "job %" PRIu64 ": its share can't be set: %s", l->job.key.n,
+                       why ?: strerror(-r));
+        return r >= 0;
+}
+
+static void apply(struct sg_loop *loop, struct sg_looped *p, const struct sg_decision *d,
+                  double now)
+{
+        struct sg_live *l = p->live;
+        struct sg_applied before = p->applied;
+        double due;
+        const struct sg_planned planned = {
+                .want = {.weight = d->out.weight,
+                         .cap_pm = cap_pm(loop, d->out.cap),
+                         .threads = threads(loop, l, d)},
+                .moved = d->out.list != p->decision.out.list,
+                .now = now,
+                .interval = l->class->share.tick,
+        };
+        unsigned write = sg_planner_diff(&p->applied, p->changed, &planned, &due);
+
+        p->decision = *d;
+        sg_loop_look_by(loop, due);
+        if (write == 0 || !can_be_limited(l))
+                return;
+        p->applied = planned.want;
+        if ((write & (SG_WRITE_WEIGHT | SG_WRITE_CAP)) && !write_cpu(l)) {
+                p->applied = before;
+                sg_loop_look_by(loop, now + RETRY_SEC);
+                return;
+        }
+        p->changed = now;
+        if (write & SG_WRITE_THREADS)
+                sg_monitor_publish(l);
+}
+
+static void apply_classes(struct sg_loop *loop, const struct sg_governor_plan *plan)
+{
+        for (size_t i = 0; i < plan->n_classes; i++) {
+                _cleanup_free_ char *why = NULL;
+                const struct sg_class_decision *c = &plan->classes[i];
+                int r = c->weight == 0 ? 0
+                                       : sg_backend_set_class_weight(loop->manager->backend,
+                                                                     c->name, c->weight, &why);
+
+                if (r < 0)
+                        sg_log(LOG_WARNING, "class %s: its weight can't be set: %s", c->name,
+                               why ?: strerror(-r));
+        }
+}
+
+void sg_loop_apply(struct sg_loop *loop, const struct sg_governor_plan *plan, double now)
+{
+        apply_classes(loop, plan);
+        for (size_t i = 0; i < plan->n_jobs; i++) {
+                struct sg_live *l = sg_manager_find(loop->manager, plan->jobs[i].key);
+
+                if (l && l->looped)
+                        apply(loop, l->looped, &plan->jobs[i], now);
+        }
+}
+
+uint64_t sg_loop_class_weight(const struct sg_manager *m, const struct sg_class *class)
+{
+        uint32_t weight = m->loop ? sg_governor_class_weight(m->loop->governor, class->name) : 0;
+
+        return weight > 0 ? weight : class->weight;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/* What the loop's files share. Times are seconds of CLOCK_MONOTONIC. */
+
+#include "core/planner.h"
+#include "loop.h"
+#include "manager.h"
+
+struct sg_looped {
+        struct sg_list link; /* loop.jobs */
+        struct sg_live *live;
+        struct sg_decision decision; /* key 0 = none yet */
+        struct sg_applied applied;   /* in force, or on its way */
+        double changed;              /* when that was last written */
+        double counted, cpu;         /* when its use was last told, and what that was; 0 = never */
+        bool aside;
+};
+
+struct sg_loop {
+        struct sg_manager *manager;
+        struct sg_governor *governor;
+        struct sg_list jobs; /* struct sg_looped */
+        sd_event_source *timer;
+        double due;     /* when it goes off; INFINITY = never */
+        double stepped; /* the last step */
+        double stored;  /* the last time that all was stored */
+        bool dirty;     /* something was heard since */
+        char *state_dir;
+};
+
+double sg_loop_now(void);
+/* There will be a step at that time, or before. */
+void sg_loop_look_by(struct sg_loop *loop, double at);
+
+/* loop-apply.c */
+void sg_loop_apply(struct sg_loop *loop, const struct sg_governor_plan *plan, double now);
+
+/* loop-state.c */
+void sg_loop_store(struct sg_loop *loop, double now); /* if it is time */
+void sg_loop_store_now(struct sg_loop *loop, double now);
+void sg_loop_recall(struct sg_loop *loop);

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The loop's events and its timer. Applying decisions is loop-apply.c, keeping what it knows over a
+ * restart loop-state.c.
+ */
+#include "base/process.h"
+#include "base/time-util.h"
+#include "edge/log.h"
+#include "loop-internal.h"
+#include "monitor.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+/* A burst of starts and ends is one step. */
+#define GATHER_USEC (5ULL * 1000)
+
+double sg_loop_now(void)
+{
+        return (double)sg_now_monotonic_usec() / SG_USEC_PER_SEC;
+}
+
+static int on_due(sd_event_source *source, uint64_t usec, void *userdata);
+
+static void arm(struct sg_loop *loop, double at)
+{
+        uint64_t usec = isinf(at) ? UINT64_MAX : (uint64_t)(at * SG_USEC_PER_SEC);
+        int r;
+
+        loop->due = at;
+        if (loop->timer) {
+                r = sd_event_source_set_time(loop->timer, usec);
+                if (r >= 0)
+                        r = sd_event_source_set_enabled(loop->timer, isinf(at) ? SD_EVENT_OFF
+                                                                               : SD_EVENT_ONESHOT);
+        } else if (isinf(at)) {
+                return;
+        } else {
+                r = sd_event_add_time(loop->manager->event, &loop->timer, CLOCK_MONOTONIC, usec,
+                                      1000, on_due, loop);
+        }
+        if (r < 0)
+                sg_log(LOG_ERR, "cannot set the governor's timer: %s", strerror(-r));
+}
+
+void sg_loop_look_by(struct sg_loop *loop, double at)
+{
+        if (at < loop->due)
+                arm(loop, at);
+}
+
+static void look_soon(struct sg_loop *loop)
+{
+        loop->dirty = true;
+        sg_loop_look_by(loop, sg_loop_now() + (double)GATHER_USEC / SG_USEC_PER_SEC);
+}
+
+/* What the kernel has counted since the last round isn't waited for. */
+static void read_use(struct sg_live *l, double now)
+{
+        struct sg_measured *d = l->measured;
+        struct sg_sample s;
+
+        if (!d || !d->sampler)
+                return;
+        s = d->last;
+        if (sg_sampler_read(d->sampler, SG_SAMPLE_CPU, &s) >= 0 && s.cpu_usec != SG_UNLIMITED)
+                sg_governor_count(l->manager->loop->governor, l->job.key.n, now,
+                                  (double)s.cpu_usec / SG_USEC_PER_SEC);
+}
+
+static int on_due(sd_event_source *source, uint64_t usec, void *userdata)
+{
+        struct sg_loop *loop = userdata;
+        struct sg_governor_plan plan;
+        struct sg_looped *p;
+        double now = sg_loop_now();
+        int r;
+
+        (void)source;
+        (void)usec;
+        loop->due = INFINITY;
+        sg_list_foreach (p, &loop->jobs, link)
+                read_use(p->live, now);
+        r = sg_governor_step(loop->governor, now, &plan);
+        if (r < 0) {
+                sg_log(LOG_ERR, "cannot decide on shares: %s; what is in force stays",
+                       strerror(-r));
+                arm(loop, now + 1);
+                return 0;
+        }
+        loop->stepped = now;
+        arm(loop, plan.next);
+        sg_loop_apply(loop, &plan, now);
+        sg_loop_store(loop, now);
+        return 0;
+}
+
+/* Jobs */
+
+static bool on_terminal(const struct sg_live *l)
+{
+        struct sg_process_stat p;
+
+        return l->job.foreground && l->shim > 0 && sg_process_stat(l->shim, &p) == 0 && p.terminal;
+}
+
+static double cpus_max(const struct sg_live *l)
+{
+        const struct sg_limits *limits = &l->job.limits;
+        double most = INFINITY;
+
+        if (limits->cpu_quota_pm != SG_UNLIMITED)
+                most = (double)limits->cpu_quota_pm / 1e4;
+        if (limits->pin && l->pinned)
+                most = fmin(most, (double)sg_cpuset_count(l->pinned));
+        return most;
+}
+
+static double deadline(const struct sg_live *l, double now)
+{
+        uint64_t realtime = sg_now_realtime_usec();
+
+        if (l->job.deadline_usec == 0)
+                return INFINITY;
+        return now + ((double)l->job.deadline_usec - (double)realtime) / SG_USEC_PER_SEC;
+}
+
+static struct sg_governor_job describe(const struct sg_live *l)
+{
+        const struct sg_limits *limits = &l->job.limits;
+        const struct sg_measured *d = l->measured;
+        double now = sg_loop_now();
+
+        return (struct sg_governor_job){
+                .key = l->job.key.n,
+                .class = l->class->name,
+                .uid = (uint32_t)l->job.uid,
+                .now = now,
+                .arrival = d ? now - (double)d->running_usec / SG_USEC_PER_SEC : now,
+                .cpus = (double)(limits->cpus_max > limits->cpus ? limits->cpus_max : limits->cpus),
+                .cpus_max = cpus_max(l),
+                .weight = (double)limits->cpu_weight,
+                .deadline = deadline(l, now),
+                .goal = d ? (enum sg_goal)d->progress.goal : SG_GOAL_MIN,
+                .aside = l->job.adopted != SG_ADOPTED_NOT || on_terminal(l),
+                .restarted = l->job.key.attempt > 1,
+        };
+}
+
+void sg_loop_add(struct sg_live *l)
+{
+        struct sg_loop *loop = l->manager->loop;
+        struct sg_governor_job j;
+        struct sg_looped *p;
+        int r;
+
+        if (!loop || l->looped)
+                return;
+        p = calloc(1, sizeof(*p));
+        j = describe(l);
+        r = p ? sg_governor_add(loop->governor, &j) : -ENOMEM;
+        if (r < 0) {
+                free(p);
+                sg_log(LOG_ERR, "job %" PRIu64 ": cannot be governed: %s", l->job.key.n,
+                       strerror(-r));
+                return;
+        }
+        p->live = l;
+        p->applied = (struct sg_applied){.weight = (uint32_t)l->job.limits.cpu_weight,
+                                         .cap_pm = SG_UNLIMITED};
+        p->aside = j.aside;
+        sg_list_append(&loop->jobs, &p->link);
+        l->looped = p;
+        if (l->job.state == SG_JOB_SUSPENDED)
+                sg_governor_hold(loop->governor, l->job.key.n, j.now, true);
+        look_soon(loop);
+}
+
+void sg_loop_hold(struct sg_live *l, bool held)
+{
+        if (!l->looped)
+                return;
+        sg_governor_hold(l->manager->loop->governor, l->job.key.n, sg_loop_now(), held);
+        look_soon(l->manager->loop);
+}
+
+void sg_loop_changed(struct sg_live *l)
+{
+        struct sg_governor_job j;
+
+        if (!l->looped)
+                return;
+        j = describe(l);
+        j.aside = l->looped->aside;
+        (void)sg_governor_change(l->manager->loop->governor, &j);
+        look_soon(l->manager->loop);
+}
+
+void sg_loop_heard(struct sg_live *l, uint64_t cpu_usec)
+{
+        struct sg_loop *loop = l->manager->loop;
+        struct sg_progress_view v;
+        struct sg_learner_report r;
+        double now = sg_loop_now();
+
+        if (!l->looped || cpu_usec == SG_UNLIMITED)
+                return;
+        sg_monitor_view(l, &v);
+        r = (struct sg_learner_report){
+                .now = now,
+                .cpu = (double)cpu_usec / SG_USEC_PER_SEC,
+                .fraction = v.fraction,
+                .eval = v.has & SG_REPORT_EVAL ? v.eval : NAN,
+        };
+        if (sg_governor_report(loop->governor, l->job.key.n, &r) < 0)
+                return;
+        loop->dirty = true;
+        /* Reports of many come in one round: one step for all. */
+        sg_loop_look_by(loop, fmax(now + (double)GATHER_USEC / SG_USEC_PER_SEC,
+                                   loop->stepped + l->class->share.tick));
+}
+
+static double part(uint64_t of, uint64_t all)
+{
+        return of == SG_UNLIMITED || all == 0 || all == SG_UNLIMITED ? (double)NAN
+                                                                     : (double)of / (double)all;
+}
+
+/* Where nobody tells how long each thread waited: how long any of them did, which is the same for
+ * jobs of one thread, and less than the truth for others. */
+static uint64_t waited_usec(const struct sg_measured *d)
+{
+        return d->delays.cpu_usec != SG_UNLIMITED ? d->delays.cpu_usec : d->last.psi_cpu_some_usec;
+}
+
+static double seconds(uint64_t usec)
+{
+        return usec == SG_UNLIMITED ? (double)NAN : (double)usec / SG_USEC_PER_SEC;
+}
+
+void sg_loop_looked(struct sg_live *l, bool waits)
+{
+        const struct sg_measured *d = l->measured;
+        const struct sg_manager *m = l->manager;
+        struct sg_looped *p = l->looped;
+        struct sg_learner_use u = {.now = seconds(d->last.now_usec),
+                                   .cpu = seconds(d->last.cpu_usec),
+                                   .delay = seconds(waited_usec(d)),
+                                   .held = l->job.state == SG_JOB_SUSPENDED};
+
+        if (!p || isnan(u.cpu))
+                return;
+        if (!waits) {
+                sg_governor_count(m->loop->governor, l->job.key.n, u.now, u.cpu);
+                return;
+        }
+        u.use[SG_RESOURCE_CPU] =
+                p->counted > 0 ? (u.cpu - p->cpu) / (u.now - p->counted) / (double)m->node.n_cpus
+                               : (double)NAN;
+        u.use[SG_RESOURCE_MEMORY] =
+                part(d->last.memory_bytes, sg_monitor_node(m->monitor)->memory_total);
+        u.use[SG_RESOURCE_IO] = u.use[SG_RESOURCE_NET] = (double)NAN;
+        p->counted = u.now;
+        p->cpu = u.cpu;
+        sg_governor_use(m->loop->governor, l->job.key.n, &u);
+}
+
+void sg_loop_end(struct sg_live *l)
+{
+        struct sg_looped *p = l->looped;
+        const struct sg_job *j = &l->job;
+        bool well = j->state == SG_JOB_EXITED && j->exit_code == 0;
+
+        if (!p)
+                return;
+        sg_governor_end(l->manager->loop->governor, j->key.n, sg_loop_now(),
+                        j->cpu_usec == SG_UNLIMITED ? 0 : (double)j->cpu_usec / SG_USEC_PER_SEC,
+                        well);
+        sg_list_remove(&p->link);
+        l->looped = NULL;
+        free(p);
+        look_soon(l->manager->loop);
+}
+
+const struct sg_decision *sg_loop_decision(const struct sg_live *l)
+{
+        return l->looped && l->looped->decision.key ? &l->looped->decision : NULL;
+}
+
+int sg_loop_explain(const struct sg_live *l, char **ret)
+{
+        return l->looped ? sg_governor_explain(l->manager->loop->governor, l->job.key.n, ret)
+                         : -ENOENT;
+}
+
+/* The object */
+
+static int configure(struct sg_loop *loop)
+{
+        const struct sg_settings *s = loop->manager->settings;
+        _cleanup_free_ struct sg_governor_class *classes = calloc(s->n_classes, sizeof(*classes));
+
+        if (!classes)
+                return -ENOMEM;
+        for (size_t i = 0; i < s->n_classes; i++)
+                classes[i] = (struct sg_governor_class){
+                        .name = s->classes[i].name,
+                        .weight = (double)s->classes[i].weight,
+                        .settings = s->classes[i].share,
+                };
+        return sg_governor_configure(loop->governor, (double)loop->manager->node.n_cpus, classes,
+                                     s->n_classes);
+}
+
+void sg_loop_reconfigure(struct sg_manager *m)
+{
+        struct sg_looped *p;
+        int r;
+
+        if (!m->loop)
+                return;
+        r = configure(m->loop);
+        if (r < 0)
+                sg_log(LOG_ERR, "cannot change policies: %s; the previous ones go on",
+                       strerror(-r));
+        sg_list_foreach (p, &m->loop->jobs, link)
+                sg_loop_changed(p->live);
+        look_soon(m->loop);
+}
+
+int sg_loop_new(struct sg_loop **ret, struct sg_manager *m)
+{
+        struct sg_loop *loop = calloc(1, sizeof(*loop));
+        int r;
+
+        if (!loop)
+                return -ENOMEM;
+        loop->manager = m;
+        loop->due = INFINITY;
+        sg_list_init(&loop->jobs);
+        loop->state_dir = strdup(sg_store_dir(m->store));
+        r = loop->state_dir ? sg_governor_new(&loop->governor, (double)m->node.n_cpus) : -ENOMEM;
+        if (r >= 0)
+                r = configure(loop);
+        if (r < 0) {
+                loop->governor = sg_governor_free(loop->governor);
+                sg_loop_free(loop);
+                return r;
+        }
+        sg_loop_recall(loop);
+        *ret = loop;
+        return 0;
+}
+
+struct sg_loop *sg_loop_free(struct sg_loop *loop)
+{
+        struct sg_looped *p, *next;
+
+        if (!loop)
+                return NULL;
+        sg_loop_store_now(loop, sg_loop_now());
+        sg_list_foreach_safe (p, next, &loop->jobs, link) {
+                p->live->looped = NULL;
+                free(p);
+        }
+        sd_event_source_disable_unref(loop->timer);
+        sg_governor_free(loop->governor);
+        free(loop->state_dir);
+        free(loop);
+        return NULL;
+}

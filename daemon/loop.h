@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/*
+ * The loop: hands the governor (core/governor.h) what jobs do and say, and the kernel what it
+ * decides. It looks again at once when a job begins, ends, is suspended or changed; soon after a
+ * report; and at the latest when the governor asked to.
+ */
+
+#include "core/governor.h"
+#include "live.h"
+
+struct sg_loop;
+struct sg_looped; /* what it holds of a job: l->looped */
+
+/* Takes up what a daemon before us knew. */
+int sg_loop_new(struct sg_loop **ret, struct sg_manager *m);
+struct sg_loop *sg_loop_free(struct sg_loop *loop); /* stores what has to survive */
+/* Classes or their policies have changed. */
+void sg_loop_reconfigure(struct sg_manager *m);
+
+/* All of these are for running jobs, and do nothing for others. */
+void sg_loop_add(struct sg_live *l);
+void sg_loop_hold(struct sg_live *l, bool held);
+void sg_loop_changed(struct sg_live *l);                  /* its limits */
+void sg_loop_heard(struct sg_live *l, uint64_t cpu_usec); /* it has reported */
+/* A round has counted what it used; and how long it waited for a CPU, if `waits`. */
+void sg_loop_looked(struct sg_live *l, bool waits);
+void sg_loop_end(struct sg_live *l);
+
+/* What is in force beside what was asked for: the CPU's weight, quota, and set. To be called on
+ * what goes to sg_scope_set_limits(); returns the CPU set to go with it. */
+const struct sg_cpuset *sg_loop_overlay(const struct sg_live *l, struct sg_limits *limits);
+uint64_t sg_loop_cpus(const struct sg_live *l); /* how many threads it should have; 0 = not said */
+uint64_t sg_loop_class_weight(const struct sg_manager *m, const struct sg_class *class);
+/* The last decision; NULL = none yet. */
+const struct sg_decision *sg_loop_decision(const struct sg_live *l);
+int sg_loop_explain(const struct sg_live *l, char **ret); /* -ENOENT: none yet */
