@@ -30,7 +30,8 @@ static void divide_class(const struct sg_share_snapshot *s, uint32_t class, doub
                         shares[i] = s->jobs[i].held ? 0 : parts[n++];
 }
 
-int sg_share_fairly(const struct sg_share_snapshot *s, double *shares)
+/* By the weights of classes, and in each by those of its jobs. */
+static int divide(const struct sg_share_snapshot *s, double *shares)
 {
         size_t n = s->n_classes;
         _cleanup_free_ double *classes = calloc(3 * n + 1, sizeof(double));
@@ -59,7 +60,7 @@ static int fair_step(void *state, const struct sg_share_snapshot *s, struct sg_s
         (void)state;
         if (!shares)
                 return -ENOMEM;
-        r = sg_share_fairly(s, shares);
+        r = divide(s, shares);
         if (r < 0)
                 return r;
         for (size_t i = 0; i < s->n_jobs; i++)

@@ -5,7 +5,7 @@
  */
 
 #include "core/share-order.h"
-#include "core/growth.h"
+#include "core/guard.h"
 #include "core/share-policies.h"
 #include <errno.h>
 #include <math.h>
@@ -13,6 +13,7 @@
 
 #define WEIGHT_MAX 10000
 #define BEFORE_ALL (-1e300)
+#define LITTLE 1e-9 /* of the node: nothing */
 
 /* What everybody has whatever the order; returns their sum. fair: in, out. */
 static double keep_back(const struct sg_share_snapshot *s, double floor, double *fair)
@@ -27,95 +28,97 @@ static double keep_back(const struct sg_share_snapshot *s, double floor, double 
         return sum;
 }
 
+struct turn {
+        double rank, arrival;
+        uint64_t key;
+        size_t origin; /* in the snapshot */
+};
+
 static int compare(const void *left, const void *right)
 {
-        const struct sg_growth_job *a = *(struct sg_growth_job *const *)left,
-                                   *b = *(struct sg_growth_job *const *)right;
+        const struct turn *a = left, *b = right;
 
-        if (a->index < b->index || a->index > b->index)
-                return a->index < b->index ? -1 : 1;
+        if (a->rank < b->rank || a->rank > b->rank)
+                return a->rank < b->rank ? -1 : 1;
         if (a->arrival < b->arrival || a->arrival > b->arrival)
                 return a->arrival < b->arrival ? -1 : 1;
         return a->key < b->key ? -1 : a->key > b->key;
 }
 
 /* Those that take turns, in their order. */
-static size_t line_up(const struct sg_share_snapshot *s, const double *ranks, const double *base,
-                      struct sg_growth_job *jobs, struct sg_growth_job **order)
+static size_t line_up(const struct sg_share_snapshot *s, const double *ranks, struct turn *turns)
 {
         size_t n = 0;
 
         for (size_t i = 0; i < s->n_jobs; i++) {
                 const struct sg_share_job *j = &s->jobs[i];
 
-                if (j->held || j->aside)
-                        continue;
-                jobs[n] = (struct sg_growth_job){
-                        .key = j->key,
-                        .arrival = j->arrival,
-                        .width = fmax(j->width - base[i], 0),
-                        .index = j->cpu_bound ? ranks[i] : BEFORE_ALL,
-                        .origin = i,
-                };
-                order[n] = &jobs[n];
-                n++;
+                if (!j->held && !j->aside)
+                        turns[n++] = (struct turn){
+                                .rank = j->cpu_bound ? ranks[i] : BEFORE_ALL,
+                                .arrival = j->arrival,
+                                .key = j->key,
+                                .origin = i,
+                        };
         }
-        qsort(order, n, sizeof(*order), compare);
+        qsort(turns, n, sizeof(*turns), compare);
         return n;
 }
 
-static void give(const struct sg_share_snapshot *s, const double *base, struct sg_share_out *out)
+/* Before anybody's turn. */
+static struct sg_share_out out_of(const struct sg_share_job *j, double share,
+                                  enum sg_share_reason reason, double rank)
 {
-        for (size_t i = 0; i < s->n_jobs; i++) {
-                const struct sg_share_job *j = &s->jobs[i];
-                bool aside = j->aside && !j->held;
+        struct sg_share_out out = {
+                .share = share,
+                .weight = (uint32_t)lround(fmax(share * WEIGHT_MAX, 1)),
+                .cap = INFINITY,
+                .list = j->held ? SG_LIST_NONE : SG_LIST_ASIDE,
+                .why = sg_share_because(j->held    ? SG_REASON_NONE
+                                        : j->aside ? SG_REASON_ASIDE
+                                                   : reason),
+        };
 
-                out[i] = (struct sg_share_out){
-                        .share = base[i],
-                        .weight = (uint32_t)lround(fmax(base[i] * WEIGHT_MAX, 1)),
-                        .cap = INFINITY,
-                        .list = aside ? SG_LIST_ASIDE : SG_LIST_NONE,
-                        .why = sg_share_because(aside ? SG_REASON_ASIDE : SG_REASON_NONE),
-                };
-        }
+        if (!j->held && !j->aside)
+                out.why.index = rank;
+        return out;
 }
 
-static void give_turns(struct sg_growth_job *const *order, size_t n, enum sg_share_reason reason,
-                       const double *ranks, struct sg_share_out *out)
+/* `left`: of the node, for turns. */
+static void give_turns(const struct sg_share_snapshot *s, const struct turn *turns, size_t n,
+                       double left, struct sg_share_out *out)
 {
         for (size_t i = 0; i < n; i++) {
-                struct sg_share_out *o = &out[order[i]->origin];
+                struct sg_share_out *o = &out[turns[i].origin];
+                double wants = fmax(s->jobs[turns[i].origin].width - o->share, 0);
+                bool fits = wants <= left + LITTLE;
 
-                o->share += order[i]->share;
+                o->list = left <= LITTLE ? SG_LIST_WAIT : fits ? SG_LIST_RUN : SG_LIST_LAST;
+                o->share += fmin(wants, left);
                 o->weight = (uint32_t)lround(fmax(o->share * WEIGHT_MAX, 1));
-                o->list = order[i]->list;
-                o->why = sg_share_because(n == 1 ? SG_REASON_ALONE : reason);
                 o->why.rank = (uint32_t)i + 1;
-                o->why.index = ranks[order[i]->origin];
+                left = fmax(left - wants, 0);
         }
 }
 
 int sg_share_in_order(const struct sg_share_snapshot *s, const double *ranks,
                       enum sg_share_reason reason, struct sg_share_out *out)
 {
-        double floor = s->n_classes > 0 ? s->classes[0].settings->floor : 0;
+        double floor = s->n_classes > 0 ? s->classes[0].settings->floor : 0, kept;
         _cleanup_free_ double *base = calloc(s->n_jobs + 1, sizeof(*base));
-        _cleanup_free_ struct sg_growth_job *jobs = calloc(s->n_jobs + 1, sizeof(*jobs));
-        _cleanup_free_ struct sg_growth_job **order =
-                calloc(s->n_jobs + 1, sizeof(struct sg_growth_job *));
-        double kept;
+        _cleanup_free_ struct turn *turns = calloc(s->n_jobs + 1, sizeof(*turns));
         size_t n;
         int r;
 
-        if (!base || !jobs || !order)
+        if (!base || !turns)
                 return -ENOMEM;
-        r = sg_share_fairly(s, base);
+        r = sg_guard_fair(s, base);
         if (r < 0)
                 return r;
         kept = keep_back(s, floor, base);
-        n = line_up(s, ranks, base, jobs, order);
-        sg_growth_run_set(order, n, fmax(1 - kept, 0));
-        give(s, base, out);
-        give_turns(order, n, reason, ranks, out);
+        n = line_up(s, ranks, turns);
+        for (size_t i = 0; i < s->n_jobs; i++)
+                out[i] = out_of(&s->jobs[i], base[i], n == 1 ? SG_REASON_ALONE : reason, ranks[i]);
+        give_turns(s, turns, n, fmax(1 - kept, 0), out);
         return 0;
 }

@@ -8,10 +8,6 @@
 extern const struct sg_share_policy sg_share_growth, sg_share_flowcon, sg_share_fair, sg_share_srpt,
         sg_share_las, sg_share_slaq, sg_share_deadline, sg_share_hesrpt;
 
-/* By the weights of classes, and in each by those of its jobs, up to their widths; held jobs get
- * nothing. shares: of all jobs of the snapshot. -ENOMEM */
-int sg_share_fairly(const struct sg_share_snapshot *s, double *shares);
-
 /* A reason, and none of its numbers yet. */
 static inline struct sg_share_why sg_share_because(enum sg_share_reason reason)
 {
