@@ -6,7 +6,6 @@
 
 #include "core/search.h"
 #include "base/cleanup.h"
-#include "core/hesrpt.h"
 
 #include <errno.h>
 #include <math.h>
@@ -16,7 +15,7 @@
 #define TARDY_AFTER 1.0 /* s: a promise that is missed by less is kept */
 #define SAME_TARDINESS 1e-6
 #define EXACT_JOBS 48U /* so many or fewer: each end is a step of its own */
-#define FEW_JOBS 128U  /* more: every second exponent has to do */
+#define FEW_JOBS 128U  /* more: every third exponent has to do */
 #define RUN_PART .999  /* of its width: it runs as fast as it can */
 #define WAIT_PART .01
 
@@ -41,6 +40,8 @@ struct walk {
         size_t n_alive;
         double *left, *share, *rate, *finish, *powers;
         uint8_t *milestone; /* the next */
+        bool *capped;       /* has its width */
+        double scale;       /* of the shares of the others */
         double t, tardiness, value;
         double owed; /* by how much value grows per second, at least until the next end */
 };
@@ -78,6 +79,7 @@ static void scratch_deinit(struct scratch *s)
         free(s->walk.left);
         free(s->walk.alive);
         free(s->walk.milestone);
+        free(s->walk.capped);
 }
 
 static int scratch_init(struct scratch *s, const struct sg_search_job *jobs, size_t n)
@@ -86,8 +88,9 @@ static int scratch_init(struct scratch *s, const struct sg_search_job *jobs, siz
 
         w->alive = calloc(n, sizeof(*w->alive));
         w->milestone = calloc(n, sizeof(*w->milestone));
+        w->capped = calloc(n, sizeof(*w->capped));
         w->left = calloc(5 * n + 1, sizeof(double));
-        if (!w->alive || !w->milestone || !w->left)
+        if (!w->alive || !w->milestone || !w->capped || !w->left)
                 return -ENOMEM;
         w->share = w->left + n;
         w->rate = w->share + n;
@@ -107,51 +110,68 @@ static int scratch_init(struct scratch *s, const struct sg_search_job *jobs, siz
 
 /* Shares */
 
-/* What those above their width leave goes to the others, in proportion. Returns whether any was
- * above. */
+/* Shares in proportion to what is in share[], but nobody above its width; those in capped[] have
+ * theirs. Whether more had to be capped, after which those before them may get more, too. The sums
+ * are of what comes after, smallest first: shares are of very different magnitudes. */
 static bool cut_to_widths(struct walk *w)
 {
-        double left = w->capacity, sum = 0, scale;
+        double *after = w->rate, sum = 0, before = 0, left = w->capacity;
         bool cut = false;
 
-        for (size_t p = 0; p < w->n_alive; p++) {
+        for (size_t p = w->n_alive; p-- > 0;) {
                 uint32_t i = w->alive[p];
 
-                if (w->share[i] >= w->jobs[i].width)
+                if (w->capped[i])
                         left -= w->jobs[i].width;
                 else
                         sum += w->share[i];
+                after[i] = sum;
         }
-        scale = sum > 0 ? fmax(left, 0) / sum : 1;
         for (size_t p = 0; p < w->n_alive; p++) {
                 uint32_t i = w->alive[p];
 
-                if (w->share[i] < w->jobs[i].width)
-                        w->share[i] *= scale;
-                if (w->share[i] > w->jobs[i].width) {
-                        w->share[i] = w->jobs[i].width;
-                        cut = true;
+                if (w->capped[i])
+                        continue;
+                if (w->share[i] * left < w->jobs[i].width * (before + after[i])) {
+                        before += w->share[i];
+                        continue;
                 }
+                w->capped[i] = cut = true;
+                left -= w->jobs[i].width;
         }
+        w->scale = before > 0 ? fmax(left, 0) / before : 1;
         return cut;
 }
 
-static void set_shares(struct walk *w, double exponent)
+static void set_shares(struct walk *w)
 {
-        double n = (double)w->n_alive, power = 1 / (1 - exponent);
+        double scale = w->capacity / w->powers[w->n_alive];
         bool cut = false;
 
-        for (size_t k = 0; k <= w->n_alive; k++)
-                w->powers[k] = exponent > 0 ? pow((double)k / n, power) : (double)k / n;
         for (size_t p = 0; p < w->n_alive; p++) {
                 uint32_t i = w->alive[p];
                 size_t rank = w->n_alive - p;
 
-                w->share[i] = w->capacity * (w->powers[rank] - w->powers[rank - 1]);
+                w->capped[i] = false;
+                w->share[i] = scale * (w->powers[rank] - w->powers[rank - 1]);
                 cut |= w->share[i] > w->jobs[i].width;
         }
-        while (cut)
-                cut = cut_to_widths(w);
+        if (!cut)
+                return;
+        while (cut_to_widths(w))
+                ;
+        for (size_t p = 0; p < w->n_alive; p++) {
+                uint32_t i = w->alive[p];
+
+                w->share[i] = w->capped[i] ? w->jobs[i].width : w->share[i] * w->scale;
+        }
+}
+
+/* k^c, of which the shares of any number of jobs are made (hesrpt.h). */
+static void set_powers(struct walk *w, size_t n, double exponent)
+{
+        for (size_t k = 0; k <= n; k++)
+                w->powers[k] = pow((double)k, 1 / (1 - exponent));
 }
 
 static void set_rates(struct walk *w)
@@ -278,12 +298,12 @@ static bool hopeless(const struct walk *w, const struct sg_search_plan *best)
 }
 
 /* best NULL: to the end in any case. */
-static bool walk_through(struct walk *w, const struct ranked *order, size_t n, double exponent,
+static bool walk_through(struct walk *w, const struct ranked *order, size_t n,
                          const struct sg_search_plan *best)
 {
         begin(w, order, n);
         while (w->n_alive > 0) {
-                set_shares(w, exponent);
+                set_shares(w);
                 set_rates(w);
                 go_on(w, next_step(w));
                 if (best && hopeless(w, best))
@@ -297,11 +317,12 @@ static bool walk_through(struct walk *w, const struct ranked *order, size_t n, d
 static void fill(struct walk *w, struct sg_search_job *jobs, const struct ranked *order, size_t n,
                  double exponent)
 {
-        (void)walk_through(w, order, n, exponent, NULL);
+        set_powers(w, n, exponent);
+        (void)walk_through(w, order, n, NULL);
         for (size_t i = 0; i < n; i++)
                 jobs[i].finish = w->finish[i];
         begin(w, order, n);
-        set_shares(w, exponent);
+        set_shares(w);
         for (size_t p = 0; p < n; p++) {
                 struct sg_search_job *j = &jobs[order[p].job];
 
@@ -315,12 +336,13 @@ static void fill(struct walk *w, struct sg_search_job *jobs, const struct ranked
 
 static void search(struct scratch *s, size_t n, struct sg_search_plan *best)
 {
-        size_t stride = n > FEW_JOBS ? 2 : 1;
+        size_t stride = n > FEW_JOBS ? 3 : 1;
 
         *best = (struct sg_search_plan){.tardiness = INFINITY, .value = INFINITY};
-        for (size_t e = 0; e < SG_ELEMENTSOF(exponents); e += stride)
+        for (size_t e = 0; e < SG_ELEMENTSOF(exponents); e += stride) {
+                set_powers(&s->walk, n, exponents[e]);
                 for (int o = 0; o < SG_SEARCH_N_ORDERS; o++) {
-                        if (!walk_through(&s->walk, s->orders[o], n, exponents[e], best))
+                        if (!walk_through(&s->walk, s->orders[o], n, best))
                                 continue;
                         *best = (struct sg_search_plan){
                                 .order = (enum sg_search_order)o,
@@ -329,6 +351,7 @@ static void search(struct scratch *s, size_t n, struct sg_search_plan *best)
                                 .value = s->walk.value,
                         };
                 }
+        }
 }
 
 int sg_plan_search(struct sg_search_job *jobs, size_t n, double now, double capacity,
