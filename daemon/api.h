@@ -124,6 +124,9 @@ int sg_api_open_log(sd_bus_message *m, void *userdata, sd_bus_error *error);
 /* Adds a call to those answered later. */
 int sg_waiter_add(struct sg_live *l, struct sg_client *c, sd_bus_message *call, bool acknowledge);
 
+int sg_api_list_policies(sd_bus_message *m, void *userdata, sd_bus_error *error);
+int sg_api_set_policy(sd_bus_message *m, void *userdata, sd_bus_error *error);
+
 /* --- documents
  * ------------------------------------------------------------------------------------------------
  */

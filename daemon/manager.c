@@ -160,6 +160,7 @@ static int reload(struct sg_manager *m, struct sg_config_errors *errors)
         m->settings = (sg_settings_free(m->settings), fresh);
         free(m->config_text);
         m->config_text = text;
+        sg_live_policy_reset(m->policy);
         settings_apply(m);
         sg_adopter_reload(m->adopter);
         sg_monitor_reload(m->monitor);
@@ -312,16 +313,21 @@ static int open_backend(struct sg_manager *m, const struct sg_manager_options *o
 }
 
 /* Where the socket is, there is room for what is of this boot. */
-static int open_monitor(struct sg_manager *m, const struct sg_manager_options *o)
+static int open_runtime(struct sg_manager *m, const struct sg_manager_options *o)
 {
-        _cleanup_free_ char *dir = strdup(o->socket ?: sg_store_dir(m->store));
-        char *slash = dir && o->socket ? strrchr(dir, '/') : NULL;
+        _cleanup_free_ char *copy = strdup(o->socket ?: sg_store_dir(m->store));
+        char *slash = copy && o->socket ? strrchr(copy, '/') : NULL;
+        const char *dir = slash && slash == copy ? "/" : copy;
+        int r;
 
-        if (!dir)
+        if (!copy)
                 return -ENOMEM;
         if (slash)
                 *slash = '\0';
-        return sg_monitor_new(&m->monitor, m, slash == dir ? "/" : dir);
+        else if (o->socket)
+                dir = ".";
+        r = sg_live_policy_new(&m->policy, dir, m->settings);
+        return r < 0 ? r : sg_monitor_new(&m->monitor, m, dir);
 }
 
 static int manager_start(struct sg_manager *m, const struct sg_manager_options *o, char **ret_why)
@@ -363,7 +369,7 @@ static int manager_start(struct sg_manager *m, const struct sg_manager_options *
         if (o->user || sg_users_find_group("schedgov", &m->admin_gid) < 0)
                 m->admin_gid = (gid_t)-1;
         settings_apply(m);
-        r = open_monitor(m, o);
+        r = open_runtime(m, o);
         if (r < 0)
                 return fail(ret_why, r, "open the sockets and files of jobs");
         r = sg_loop_new(&m->loop, m);
@@ -455,6 +461,7 @@ struct sg_manager *sg_manager_free(struct sg_manager *m)
         sg_queue_free(m->queue);
         sg_backend_free(m->backend);
         sg_users_free(m->users);
+        sg_live_policy_free(m->policy);
         sg_settings_free(m->settings);
         sg_node_deinit(&m->node);
         sd_event_source_disable_unref(m->schedule_source);

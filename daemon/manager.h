@@ -19,6 +19,7 @@
 #include "edge/cgroup.h"
 #include "edge/config.h"
 #include "edge/launcher.h"
+#include "edge/live-policy.h"
 #include "edge/node.h"
 #include "edge/poller.h"
 #include "edge/reader.h"
@@ -48,6 +49,7 @@ struct sg_manager {
         struct sg_settings *settings;
         struct sg_config_place config_place;
         char *config_text;
+        struct sg_live_policy *policy; /* what of the settings doesn't come from the files */
         struct sg_queue *queue;
         struct sg_node_snapshot explained; /* what reasons are given from, */
         uint64_t explained_iteration;      /* … within this one of the event loop */
