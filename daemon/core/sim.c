@@ -55,7 +55,8 @@ static int make_governor(struct node *n)
         r = sg_governor_configure(g, o->cpus, &class, 1);
         if (r < 0)
                 return r;
-        sg_governor_remember(g, CLASS, o->prior * o->cpus, (double)NAN);
+        for (unsigned i = 0; i < SG_HISTORY_JOBS; i++)
+                sg_governor_remember(g, CLASS, o->prior * o->cpus, (double)NAN);
         n->governor = TAKE_PTR(g);
         return 0;
 }
