@@ -49,7 +49,7 @@ static int append_option(sd_bus_message *m, const struct sg_invocation *inv,
                 return r < 0 ? r : append_u32(m, "array_last", n[1]);
         case SG_OPTION_PART:
         case SG_OPTION_ENV:
-                break; /* goes with the environment */
+                break; /* goes with the environment, or nowhere */
         }
         return -EINVAL;
 }
