@@ -221,6 +221,7 @@ NEEDS_lint := build lint
 NEEDS_fuzz := build fuzz
 NEEDS_demo := build check
 NEEDS_bench-launch := build bench
+NEEDS_bench-loop := build check
 NEEDS_bench-monitor := build bench
 NEEDS_bench-parse := build bench
 NEEDS_bench-vm := build vm
@@ -298,11 +299,13 @@ coverage: deps
 	+@$(MAKE) --no-print-directory VARIANT=cov coverage
 endif
 
-.PHONY: demo bench-launch bench-monitor bench-parse bench-vm bench-omp
+.PHONY: demo bench-launch bench-loop bench-monitor bench-parse bench-vm bench-omp
 demo: deps all $(WORKLOADS)
 	@$(TEST_ENV) tests/demo/demo
 bench-launch: deps all $(WORKLOADS) $(BENCHES)
 	@$(TEST_ENV) tests/bench/bench-launch
+bench-loop: deps all
+	@$(TEST_ENV) tests/bench/bench-loop
 bench-monitor: deps all $(BENCHES)
 	@$(TEST_ENV) tests/bench/bench-monitor; first=$$?; $(TEST_ENV) tests/bench/bench-watch && exit $$first
 bench-parse: deps $(O)/tests/bench/bench_parse
@@ -399,6 +402,7 @@ help:
 #h make kills           1,000 kill -9 at random under load (SG_KILLS=), and what was lost: nothing
 #h make demo            three governed jobs, live, within a minute
 #h make bench-launch    what a job's start costs, next to its peers
+#h make bench-loop      from a job's start or end to changed weights, with 50 jobs
 #h make bench-monitor   what it costs to watch jobs: samples, logs, the whole governor, next to peers
 #h make bench-parse     how fast logs are read, next to regexec(3)
 #h make bench-omp       an OpenMP program under a quota, with the preload and with fixed threads

@@ -16,15 +16,17 @@ struct sg_looped {
         bool aside;
 };
 
+enum sg_loop_dirt { SG_LOOP_CLEAN, SG_LOOP_HEARD, SG_LOOP_CHANGED };
+
 struct sg_loop {
         struct sg_manager *manager;
         struct sg_governor *governor;
         struct sg_list jobs; /* struct sg_looped */
         sd_event_source *timer;
-        double due;     /* when it goes off; INFINITY = never */
-        double stepped; /* the last step */
-        double stored;  /* the last time that all was stored */
-        bool dirty;     /* something was heard since */
+        double due;              /* when it goes off; INFINITY = never */
+        double stepped;          /* the last step */
+        double stored;           /* the last time that all was stored */
+        enum sg_loop_dirt dirty; /* what has happened since */
         char *state_dir;
 };
 

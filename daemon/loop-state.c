@@ -14,7 +14,11 @@
 
 #define STATE_FILE "governor"
 #define STATE_MAX (64U << 20)
-#define FEW_JOBS 64 /* of few all is stored each second, of many every ten */
+/* A start or an end is stored in a second; what reports taught in ten, and of many jobs as much
+ * later as they are more: it costs a millisecond per thousand. */
+#define SOON_SEC 1
+#define LATER_SEC 10
+#define MANY_JOBS 100
 
 enum { TAG_BOOT = 1, TAG_GOVERNOR = 2, TAG_CRC = 3 };
 
@@ -45,7 +49,7 @@ void sg_loop_store_now(struct sg_loop *loop, double now)
                 sg_log(LOG_WARNING, "cannot store what was learnt of jobs, ignoring: %s",
                        strerror(-r));
         loop->stored = now;
-        loop->dirty = false;
+        loop->dirty = SG_LOOP_CLEAN;
 }
 
 void sg_loop_store(struct sg_loop *loop, double now)
@@ -54,11 +58,12 @@ void sg_loop_store(struct sg_loop *loop, double now)
         const struct sg_looped *p;
         double due;
 
-        if (!loop->dirty)
+        if (loop->dirty == SG_LOOP_CLEAN)
                 return;
         sg_list_foreach (p, &loop->jobs, link)
                 n++;
-        due = loop->stored + (n <= FEW_JOBS ? 1 : 10);
+        due = loop->stored + (loop->dirty == SG_LOOP_CHANGED ? SOON_SEC : LATER_SEC) *
+                                     (1 + (double)(n / MANY_JOBS));
         if (now >= due)
                 sg_loop_store_now(loop, now);
         else

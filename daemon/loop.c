@@ -52,7 +52,7 @@ void sg_loop_look_by(struct sg_loop *loop, double at)
 
 static void look_soon(struct sg_loop *loop)
 {
-        loop->dirty = true;
+        loop->dirty = SG_LOOP_CHANGED;
         sg_loop_look_by(loop, sg_loop_now() + (double)GATHER_USEC / SG_USEC_PER_SEC);
 }
 
@@ -216,7 +216,8 @@ void sg_loop_heard(struct sg_live *l, uint64_t cpu_usec)
         };
         if (sg_governor_report(loop->governor, l->job.key.n, &r) < 0)
                 return;
-        loop->dirty = true;
+        if (loop->dirty == SG_LOOP_CLEAN)
+                loop->dirty = SG_LOOP_HEARD;
         /* Reports of many come in one round: one step for all. */
         sg_loop_look_by(loop, fmax(now + (double)GATHER_USEC / SG_USEC_PER_SEC,
                                    loop->stepped + l->class->share.tick));
