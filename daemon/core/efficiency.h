@@ -33,7 +33,7 @@ struct sg_efficiency {
         struct sg_eval_point held[SG_EFFICIENCY_HELD]; /* too far off to be believed as yet */
         uint64_t n, n_rejected, n_new;                 /* n_new: since the mark */
         uint32_t n_held;
-        bool frozen; /* reference */
+        bool maximised, frozen; /* frozen: reference */
 };
 
 /* Equations 4.1 and 4.2: G; P in *ret_progress unless that is NULL. */

@@ -58,10 +58,16 @@ static unsigned wants_of(const struct sg_share_policy *p)
                (p->wants_efficiency ? SG_ESTIMATE_EFFICIENCY : 0U);
 }
 
+static enum sg_resource driving_of(const struct sg_domain *d)
+{
+        int resource = d->settings.resource;
+
+        return resource < 0 ? SG_RESOURCE_CPU : (enum sg_resource)resource;
+}
+
 static void look_at(struct sg_governor *g, struct sg_governed *j)
 {
         const struct sg_domain *d = j->domain;
-        int resource = d->settings.resource;
         struct sg_decision *n = &j->decision;
 
         n->key = j->key;
@@ -70,7 +76,7 @@ static void look_at(struct sg_governor *g, struct sg_governed *j)
         n->used = j->cpu / g->cpus;
         sg_learner_estimate(
                 j->learner, &g->classes[j->class].history, g->now, j->cpu, wants_of(d->policy),
-                resource < 0 ? SG_RESOURCE_CPU : (enum sg_resource)resource, &n->estimate);
+                driving_of(d), &n->estimate);
 }
 
 static void count_active(struct sg_governor *g)
@@ -191,7 +197,7 @@ static int step_domain(struct sg_governor *g, struct sg_domain *d)
                 return r;
         for (size_t i = 0; r > 0 && i < g->n_jobs; i++)
                 if (g->jobs[i]->domain == d)
-                        sg_learner_mark(g->jobs[i]->learner, g->now);
+                        sg_learner_mark(g->jobs[i]->learner, g->now, driving_of(d));
         d->next = next;
         if (take(g, d))
                 d->interval = d->settings.tick;

@@ -91,6 +91,7 @@ static int learn_on(struct sg_governor *g, struct sg_governed *j)
                 .cpus = g->cpus,
                 .probe = j->domain->settings.probe,
                 .restarted = j->restarted,
+                .exponent = j->domain->settings.exponent,
         };
 
         for (size_t i = 0; i < g->n_remembered; i++) {

@@ -5,18 +5,27 @@
  * allocated with the first of them, what from evaluations with the first of those.
  */
 
+#include "core/curve.h"
 #include "core/demand.h"
+#include "core/efficiency.h"
 #include "core/learner.h"
+#include "core/scaling.h"
 #include "core/trust.h"
 #include "core/way.h"
 
 struct sg_claims {
         struct sg_way way;
         struct sg_trust trust;
+        struct sg_scaling scaling;
         double half; /* what it claimed to be in all when it was half done, CPU-seconds; 0 */
         /* Kept until the next report. */
         double cost[SG_N_WAY_MEASURES];
         bool fresh[SG_N_WAY_MEASURES];
+};
+
+struct sg_evals {
+        struct sg_efficiency efficiency;
+        struct sg_curve curve;
 };
 
 struct sg_learner {
@@ -24,9 +33,12 @@ struct sg_learner {
         struct sg_demand demand;
         double cpu; /* as last heard of */
         uint64_t n_reports;
-        struct sg_claims *claims;
+        struct sg_claims *claims; /* NULL: none, as is the next */
+        struct sg_evals *evals;
 };
 
-int sg_learner_make_claims(struct sg_learner *l); /* unless it has them; -ENOMEM */
+/* Unless it has them; -ENOMEM */
+int sg_learner_make_claims(struct sg_learner *l);
+int sg_learner_make_evals(struct sg_learner *l);
 /* CPU-seconds, or what the measure counts, for all of x; NaN. Of a learner with claims. */
 double sg_learner_cost(const struct sg_learner *l, enum sg_way_measure measure);

@@ -10,21 +10,22 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { TAG_LEARNER = 1, TAG_CLAIMS = 2 }; /* another layout gets another tag */
+enum { TAG_LEARNER = 1, TAG_CLAIMS = 2, TAG_EVALS = 3 }; /* another layout gets another tag */
 
 SG_DEFINE_CLEANUP(struct sg_learner *, sg_learner_free)
 
 static void code_demand(struct sg_codec *c, struct sg_demand *d)
 {
-        sg_codec_double(c, &d->now);
-        sg_codec_double(c, &d->cpu);
-        sg_codec_double(c, &d->delay);
-        sg_codec_double(c, &d->stood);
-        sg_codec_double(c, &d->recent);
-        sg_codec_double(c, &d->recent_seconds);
-        sg_codec_double(c, &d->steady);
-        sg_codec_double(c, &d->steady_seconds);
-        sg_codec_double(c, &d->observed);
+        double *const fields[] = {
+                &d->now,      &d->cpu,
+                &d->delay,    &d->stood,
+                &d->recent,   &d->recent_seconds,
+                &d->steady,   &d->steady_seconds,
+                &d->observed,
+        };
+
+        for (size_t i = 0; i < SG_ELEMENTSOF(fields); i++)
+                sg_codec_double(c, fields[i]);
         sg_codec_bool(c, &d->idle);
 }
 
@@ -35,9 +36,20 @@ static void code_way(struct sg_codec *c, struct sg_way *w)
         sg_codec_double(c, &w->base_cpu);
         for (uint32_t i = 0; i < w->n; i++) {
                 sg_codec_double(c, &w->points[i].x);
-                sg_codec_double(c, &w->points[i].cpu);
-                sg_codec_double(c, &w->points[i].time);
+                sg_codec_doubles(c, w->points[i].at, SG_N_WAY_MEASURES);
         }
+}
+
+static void code_scaling(struct sg_codec *c, struct sg_scaling *s)
+{
+        double *const fields[] = {
+                &s->exponent,  &s->now,   &s->cpu,          &s->done,         &s->begun,
+                &s->begun_cpu, &s->x,     &s->lowest,       &s->highest,      &s->n,
+                &s->share,     &s->speed, &s->share_square, &s->speed_square, &s->product,
+        };
+
+        for (size_t i = 0; i < SG_ELEMENTSOF(fields); i++)
+                sg_codec_double(c, fields[i]);
 }
 
 static void code_trust(struct sg_codec *c, struct sg_trust *t)
@@ -55,7 +67,67 @@ static void code_claims(struct sg_codec *c, struct sg_claims *claims)
 {
         code_way(c, &claims->way);
         code_trust(c, &claims->trust);
+        code_scaling(c, &claims->scaling);
         sg_codec_double(c, &claims->half);
+}
+
+static void code_points(struct sg_codec *c, struct sg_eval_point *points, size_t n)
+{
+        for (size_t i = 0; i < n; i++) {
+                sg_codec_double(c, &points[i].eval);
+                sg_codec_double(c, &points[i].cpu);
+        }
+}
+
+static void code_efficiency(struct sg_codec *c, struct sg_efficiency *e)
+{
+        double *const fields[] = {
+                &e->first,       &e->least,     &e->most,      &e->reference,
+                &e->last_growth, &e->mark_time, &e->mark_eval, &e->mark_cpu,
+        };
+
+        for (size_t i = 0; i < SG_ELEMENTSOF(fields); i++)
+                sg_codec_double(c, fields[i]);
+        sg_codec_doubles(c, e->use, SG_N_RESOURCES);
+        code_points(c, e->last, SG_EFFICIENCY_LAST);
+        code_points(c, e->held, SG_EFFICIENCY_HELD);
+        sg_codec_u64(c, &e->n);
+        sg_codec_u64(c, &e->n_rejected);
+        sg_codec_u64(c, &e->n_new);
+        sg_codec_u32(c, &e->n_held, SG_EFFICIENCY_HELD);
+        sg_codec_bool(c, &e->maximised);
+        sg_codec_bool(c, &e->frozen);
+}
+
+static void code_bin(struct sg_codec *c, struct sg_curve_bin *b)
+{
+        double x = (double)b->x, eval = (double)b->eval;
+
+        sg_codec_u32(c, &b->n, UINT32_MAX);
+        if (b->n == 0)
+                return;
+        sg_codec_double(c, &x);
+        sg_codec_double(c, &eval);
+        b->x = (float)x;
+        b->eval = (float)eval;
+}
+
+static void code_curve(struct sg_codec *c, struct sg_curve *curve)
+{
+        for (size_t i = 0; i < SG_CURVE_BINS; i++)
+                code_bin(c, &curve->bins[i]);
+        sg_codec_double(c, &curve->first);
+        sg_codec_doubles(c, curve->at, SG_MILESTONE_DONE);
+        sg_codec_u32(c, &curve->begin, SG_CURVE_BINS - 1);
+        sg_codec_u32(c, &curve->tail, SG_CURVE_BINS - 1);
+        sg_codec_u32(c, &curve->n_checked, SG_CURVE_BINS);
+        sg_codec_bool(c, &curve->fresh);
+}
+
+static void code_evals(struct sg_codec *c, struct sg_evals *e)
+{
+        code_efficiency(c, &e->efficiency);
+        code_curve(c, &e->curve);
 }
 
 static void code_learner(struct sg_codec *c, struct sg_learner *l)
@@ -63,6 +135,26 @@ static void code_learner(struct sg_codec *c, struct sg_learner *l)
         code_demand(c, &l->demand);
         sg_codec_double(c, &l->cpu);
         sg_codec_u64(c, &l->n_reports);
+}
+
+static void save_claims(const struct sg_claims *from, struct sg_record *r)
+{
+        struct sg_codec c = {.out = r};
+        struct sg_claims claims = *from;
+        size_t mark = sg_record_open(r, TAG_CLAIMS);
+
+        code_claims(&c, &claims);
+        sg_record_close(r, mark);
+}
+
+static void save_evals(const struct sg_evals *from, struct sg_record *r)
+{
+        struct sg_codec c = {.out = r};
+        struct sg_evals evals = *from;
+        size_t mark = sg_record_open(r, TAG_EVALS);
+
+        code_evals(&c, &evals);
+        sg_record_close(r, mark);
 }
 
 void sg_learner_save(const struct sg_learner *l, struct sg_record *r)
@@ -73,30 +165,47 @@ void sg_learner_save(const struct sg_learner *l, struct sg_record *r)
 
         code_learner(&c, &learner);
         sg_record_close(r, mark);
-        if (l->claims) {
-                struct sg_claims claims = *l->claims;
+        if (l->claims)
+                save_claims(l->claims, r);
+        if (l->evals)
+                save_evals(l->evals, r);
+}
 
-                mark = sg_record_open(r, TAG_CLAIMS);
-                code_claims(&c, &claims);
-                sg_record_close(r, mark);
-        }
+static int load_claims(struct sg_learner *l, struct sg_codec *c)
+{
+        int r = sg_learner_make_claims(l);
+
+        if (r < 0)
+                return r;
+        code_claims(c, l->claims);
+        return sg_codec_end(c);
+}
+
+static int load_evals(struct sg_learner *l, struct sg_codec *c)
+{
+        int r = sg_learner_make_evals(l);
+
+        if (r < 0)
+                return r;
+        code_evals(c, l->evals);
+        return sg_codec_end(c);
 }
 
 static int load_field(struct sg_learner *l, const struct sg_field *f)
 {
         struct sg_codec c = {.p = f->data, .end = f->data + f->size};
-        int r = 0;
 
-        if (f->tag == TAG_LEARNER) {
+        switch (f->tag) {
+        case TAG_LEARNER:
                 code_learner(&c, l);
-        } else if (f->tag == TAG_CLAIMS) {
-                r = sg_learner_make_claims(l);
-                if (r == 0)
-                        code_claims(&c, l->claims);
-        } else {
+                return sg_codec_end(&c);
+        case TAG_CLAIMS:
+                return load_claims(l, &c);
+        case TAG_EVALS:
+                return load_evals(l, &c);
+        default:
                 return 0;
         }
-        return r < 0 ? r : sg_codec_end(&c);
 }
 
 int sg_learner_load(struct sg_learner **ret, const struct sg_learner_job *j, const void *data,

@@ -14,6 +14,8 @@
 
 #define SIZE_UNKNOWN 130.0 /* CPU-seconds, of the first job of a class: a few minutes */
 #define LEFT_MIN 0.01      /* of the whole: the end comes when it comes */
+#define PASSED 0.002       /* of the whole: a milestone so near isn't worth anything any more */
+#define LINEAR 0.95        /* exponents: from there on what it used tells how far it is */
 
 SG_DEFINE_CLEANUP(struct sg_learner *, sg_learner_free)
 
@@ -31,8 +33,10 @@ int sg_learner_new(struct sg_learner **ret, const struct sg_learner_job *j)
 
 struct sg_learner *sg_learner_free(struct sg_learner *l)
 {
-        if (l)
+        if (l) {
                 free(l->claims);
+                free(l->evals);
+        }
         free(l);
         return NULL;
 }
@@ -46,8 +50,21 @@ int sg_learner_make_claims(struct sg_learner *l)
         l->claims = calloc(1, sizeof(*l->claims));
         if (!l->claims)
                 return -ENOMEM;
-        sg_way_init(&l->claims->way, !l->job.restarted, (double)NAN);
+        sg_way_init(&l->claims->way, !l->job.restarted);
         sg_trust_init(&l->claims->trust);
+        sg_scaling_init(&l->claims->scaling, l->job.exponent);
+        return 0;
+}
+
+int sg_learner_make_evals(struct sg_learner *l)
+{
+        if (l->evals)
+                return 0;
+        l->evals = calloc(1, sizeof(*l->evals));
+        if (!l->evals)
+                return -ENOMEM;
+        sg_efficiency_init(&l->evals->efficiency);
+        sg_curve_init(&l->evals->curve);
         return 0;
 }
 
@@ -56,7 +73,7 @@ double sg_learner_cost(const struct sg_learner *l, enum sg_way_measure measure)
         struct sg_claims *c = l->claims;
 
         if (!c->fresh[measure]) {
-                c->cost[measure] = sg_way_cost(&c->way, measure, l->job.cpus, 1);
+                c->cost[measure] = sg_way_cost(&c->way, measure);
                 c->fresh[measure] = true;
         }
         return c->cost[measure];
@@ -71,47 +88,99 @@ static void claim(struct sg_learner *l, const struct sg_way_point *p)
         left = (1 - p->x) * sg_learner_cost(l, SG_WAY_CPU);
         if (isnan(left))
                 return;
-        sg_trust_claim(&c->trust, p->x, p->cpu, left);
+        sg_trust_claim(&c->trust, p->x, p->at[SG_WAY_CPU], left);
         if (p->x < .5 || !(c->half > 0))
-                c->half = p->cpu + left;
+                c->half = p->at[SG_WAY_CPU] + left;
 }
 
-static void move(struct sg_learner *l, const struct sg_way_point *p)
+static struct sg_scaling_count count_of(const struct sg_learner *l, double now, double cpu)
+{
+        return (struct sg_scaling_count){now, cpu, l->job.cpus, sg_learner_width(l)};
+}
+
+static void scale(struct sg_learner *l, double x)
 {
         struct sg_claims *c = l->claims;
 
-        sg_trust_move(&c->trust, &c->way, p, sg_learner_cost(l, SG_WAY_CPU));
-        if (sg_way_add(&c->way, p) != SG_WAY_SAME)
-                claim(l, p);
+        if (!sg_scaling_report(&c->scaling, x, l->job.cpus))
+                return;
+        sg_way_forget(&c->way, SG_WAY_SPEED);
+        c->fresh[SG_WAY_SPEED] = false;
+}
+
+static void move(struct sg_learner *l, const struct sg_learner_report *r)
+{
+        struct sg_claims *c = l->claims;
+        struct sg_scaling_count count = count_of(l, r->now, r->cpu);
+        struct sg_way_point p = {.x = fmin(r->fraction, 1)};
+
+        sg_scaling_advance(&c->scaling, &count);
+        p.at[SG_WAY_CPU] = r->cpu;
+        p.at[SG_WAY_TIME] = r->now - l->demand.stood;
+        p.at[SG_WAY_SPEED] = c->scaling.done;
+        sg_trust_move(&c->trust, &c->way, &p, sg_learner_cost(l, SG_WAY_CPU));
+        if (sg_way_add(&c->way, &p) == SG_WAY_SAME)
+                return;
+        claim(l, &p);
+        scale(l, p.x);
+}
+
+static int hear_fraction(struct sg_learner *l, const struct sg_learner_report *r)
+{
+        int k;
+
+        if (!(r->fraction >= 0))
+                return 0;
+        k = sg_learner_make_claims(l);
+        if (k == 0)
+                move(l, r);
+        return k;
+}
+
+/* Values that were held back count where it is now: they are too few to matter for the curve. */
+static int hear_eval(struct sg_learner *l, const struct sg_learner_report *r)
+{
+        struct sg_eval_point p = {r->eval, r->cpu}, taken[SG_EFFICIENCY_HELD + 1];
+        size_t n;
+        int k;
+
+        if (isnan(r->eval))
+                return 0;
+        k = sg_learner_make_evals(l);
+        if (k < 0)
+                return k;
+        n = sg_efficiency_report(&l->evals->efficiency, l->job.goal, r->now, &p, taken);
+        for (size_t i = 0; i < n; i++)
+                if (r->fraction >= 0)
+                        sg_curve_add(&l->evals->curve, fmin(r->fraction, 1), taken[i].eval);
+        return 0;
 }
 
 int sg_learner_report(struct sg_learner *l, const struct sg_learner_report *r)
 {
-        struct sg_way_point p = {
-                .x = fmin(r->fraction, 1),
-                .cpu = r->cpu,
-                .time = r->now - l->demand.stood,
-        };
-        int k;
+        int k = hear_fraction(l, r);
 
-        l->cpu = fmax(l->cpu, r->cpu);
-        l->n_reports++;
-        if (!(r->fraction >= 0) || !isfinite(r->cpu))
-                return 0;
-        k = sg_learner_make_claims(l);
+        if (k == 0)
+                k = hear_eval(l, r);
         if (k < 0)
                 return k;
-        move(l, &p);
+        l->cpu = fmax(l->cpu, r->cpu);
+        l->n_reports++;
         return 0;
 }
 
 void sg_learner_use(struct sg_learner *l, const struct sg_learner_use *u)
 {
-        struct sg_demand_count count = {
+        struct sg_scaling_count scaling = count_of(l, u->now, u->cpu);
+        struct sg_demand_count demand = {
                 .now = u->now, .cpu = u->cpu, .delay = u->delay, .held = u->held};
 
+        if (l->claims)
+                sg_scaling_advance(&l->claims->scaling, &scaling);
+        if (l->evals && u->now > l->demand.now)
+                sg_efficiency_use(&l->evals->efficiency, u->now - l->demand.now, u->use);
         l->cpu = fmax(l->cpu, u->cpu);
-        sg_demand_count(&l->demand, &count);
+        sg_demand_count(&l->demand, &demand);
 }
 
 /* --- how much is left ------------------------------------------------------------------------- */
@@ -132,21 +201,54 @@ static double guess(const struct sg_class_history *h, double cpu, bool *ret_know
         return h && h->n_cpu > 0 ? 2 * cpu : fmax(SIZE_UNKNOWN, 2 * cpu);
 }
 
-/* CPU-seconds; of a job whose pace isn't set by the CPU, seconds by what it can use. NaN. */
-static double left_by_claims(const struct sg_learner *l, double now, double cpu)
-{
-        const struct sg_way_point *last = l->claims ? sg_way_last(&l->claims->way) : NULL;
+/* Where it is on its way, and what all of it takes, in CPU-seconds; of a job whose pace isn't set
+ * by the CPU, seconds by what it uses. cost NaN: not known. */
+struct place {
+        double x, cost;
+};
 
-        (void)now;
-        if (!last)
-                return (double)NAN;
-        return (1 - last->x) * sg_learner_cost(l, SG_WAY_CPU) - (cpu - last->cpu);
+static enum sg_way_measure measure_of(const struct sg_learner *l)
+{
+        if (!sg_learner_cpu_bound(l))
+                return SG_WAY_TIME;
+        return l->claims->scaling.exponent < LINEAR ? SG_WAY_SPEED : SG_WAY_CPU;
 }
 
-static void estimate_size(const struct sg_learner *l, const struct sg_class_history *h, double now,
-                          double cpu, struct sg_estimate *ret)
+static double since(const struct sg_learner *l, enum sg_way_measure measure, double now, double cpu)
 {
-        double left = left_by_claims(l, now, cpu), total;
+        const struct sg_way_point *last = sg_way_last(&l->claims->way);
+        struct sg_scaling_count count = count_of(l, now, cpu);
+
+        if (measure == SG_WAY_TIME)
+                return now - l->demand.stood - last->at[SG_WAY_TIME];
+        if (measure == SG_WAY_SPEED)
+                return sg_scaling_done(&l->claims->scaling, &count) - last->at[SG_WAY_SPEED];
+        return cpu - last->at[SG_WAY_CPU];
+}
+
+static struct place place_of(const struct sg_learner *l, double now, double cpu)
+{
+        struct place p = {.cost = (double)NAN};
+        enum sg_way_measure measure;
+
+        if (!l->claims || l->claims->way.n == 0)
+                return p;
+        measure = measure_of(l);
+        if (isnan(sg_learner_cost(l, measure)))
+                measure = SG_WAY_CPU;
+        p.cost = sg_learner_cost(l, measure);
+        p.x = sg_way_last(&l->claims->way)->x;
+        if (p.cost > 0)
+                p.x += fmax(since(l, measure, now, cpu), 0) / p.cost;
+        if (measure == SG_WAY_TIME)
+                p.cost *= sg_learner_width(l) * l->job.cpus;
+        return p;
+}
+
+static void estimate_size(const struct sg_learner *l, const struct sg_class_history *h, double cpu,
+                          const struct place *place, struct sg_estimate *ret)
+{
+        double left = (1 - place->x) * place->cost, total;
         bool known;
 
         if (doubt(l, cpu) != SG_DOUBT_NONE) {
@@ -164,25 +266,56 @@ static void estimate_size(const struct sg_learner *l, const struct sg_class_hist
         ret->total = (cpu + left) / l->job.cpus;
 }
 
+/* None is further away than the end, which may come sooner than the job says. */
+static void estimate_milestones(const struct sg_learner *l, const struct place *place,
+                                struct sg_estimate *ret)
+{
+        const double *at;
+
+        if (!l->evals || ret->source != SG_SIZE_REPORTS)
+                return;
+        at = sg_curve_milestones(&l->evals->curve);
+        for (size_t i = 0; i < SG_MILESTONE_DONE; i++)
+                if (at[i] - place->x > PASSED)
+                        ret->to[i] = fmin((at[i] - place->x) * place->cost / l->job.cpus,
+                                          ret->remaining);
+}
+
+static void estimate_efficiency(const struct sg_learner *l, double now, double cpu,
+                                enum sg_resource driving, struct sg_estimate *ret)
+{
+        const struct sg_efficiency *e;
+
+        if (!l->evals)
+                return;
+        e = &l->evals->efficiency;
+        ret->efficiency = sg_efficiency_growth(e, now, cpu, l->job.cpus, driving, &ret->measured);
+        ret->loss_rate = sg_efficiency_rate(e) * l->job.cpus;
+}
+
 void sg_learner_estimate(const struct sg_learner *l, const struct sg_class_history *h, double now,
                          double cpu, unsigned want, enum sg_resource driving,
                          struct sg_estimate *ret)
 {
         const double unknown = (double)NAN;
+        struct place place;
 
-        (void)want;
-        (void)driving;
         cpu = fmax(cpu, l->cpu);
+        place = place_of(l, now, cpu);
         *ret = (struct sg_estimate){
                 .to = {unknown, unknown, unknown, unknown},
-                .exponent = 1,
+                .exponent = l->claims ? l->claims->scaling.exponent : 1,
                 .efficiency = unknown,
                 .loss_rate = unknown,
                 .n_reports = l->n_reports,
                 .wants_probe = l->n_reports == 0 && cpu < l->job.probe,
         };
-        estimate_size(l, h, now, cpu, ret);
+        estimate_size(l, h, cpu, &place, ret);
         ret->to[SG_MILESTONE_DONE] = ret->remaining;
+        if (want & SG_ESTIMATE_MILESTONES)
+                estimate_milestones(l, &place, ret);
+        if (want & SG_ESTIMATE_EFFICIENCY)
+                estimate_efficiency(l, now, cpu, driving, ret);
 }
 
 double sg_learner_width(const struct sg_learner *l)
@@ -197,10 +330,10 @@ bool sg_learner_cpu_bound(const struct sg_learner *l)
         return !l->demand.idle;
 }
 
-void sg_learner_mark(struct sg_learner *l, double now)
+void sg_learner_mark(struct sg_learner *l, double now, enum sg_resource driving)
 {
-        (void)l;
-        (void)now;
+        if (l->evals)
+                sg_efficiency_mark(&l->evals->efficiency, now, l->cpu, l->job.cpus, driving);
 }
 
 double sg_learner_claimed(const struct sg_learner *l)

@@ -19,6 +19,7 @@ struct sg_learner_job {
         double probe;   /* CPU-seconds (share-settings.h) */
         bool restarted; /* it may go on from a checkpoint: its first report needn't be its beginning
                          */
+        double exponent; /* its speed grows as share^exponent; NaN or 0: as measured */
 };
 
 /* One report, or the newest of several since the last. */
@@ -54,7 +55,7 @@ void sg_learner_estimate(const struct sg_learner *l, const struct sg_class_histo
 double sg_learner_width(const struct sg_learner *l);
 bool sg_learner_cpu_bound(const struct sg_learner *l); /* true until seen otherwise */
 /* The policy has stepped: the next growth efficiency is from here on. */
-void sg_learner_mark(struct sg_learner *l, double now);
+void sg_learner_mark(struct sg_learner *l, double now, enum sg_resource driving);
 /* What it claimed to be in all when it was half done or later, CPU-seconds, for its class's
  * history; NaN */
 double sg_learner_claimed(const struct sg_learner *l);

@@ -24,8 +24,8 @@ void sg_trust_move(struct sg_trust *t, const struct sg_way *w, const struct sg_w
         if (w->n < JUMP_POINTS || !(cost > 0) || !(p->x - last->x > JUMP_MIN))
                 return;
         /* Lines that were held in a buffer come at once, but no more of them than usual. */
-        usual = (last->cpu - w->points[0].cpu) / (w->n - 1);
-        used = fmax(p->cpu - last->cpu, usual);
+        usual = (last->at[SG_WAY_CPU] - w->points[0].at[SG_WAY_CPU]) / (w->n - 1);
+        used = fmax(p->at[SG_WAY_CPU] - last->at[SG_WAY_CPU], usual);
         if (p->x - last->x > JUMP * used / cost)
                 t->doubt = SG_DOUBT_JUMP;
 }

@@ -14,17 +14,17 @@
 #define BEHIND 0.01    /* of the whole: may be another process's line … */
 #define BEHIND_TIMES 3 /* … unless it is said so often */
 
-void sg_way_init(struct sg_way *w, bool begun, double time)
+void sg_way_init(struct sg_way *w, bool begun)
 {
         *w = (struct sg_way){0};
         if (begun)
-                w->points[w->n++] = (struct sg_way_point){.time = time};
+                w->points[w->n++] = (struct sg_way_point){.at = {[SG_WAY_TIME] = (double)NAN}};
 }
 
 static void begin_at(struct sg_way *w, const struct sg_way_point *p)
 {
         w->points[0] = *p;
-        w->base_cpu = p->cpu;
+        w->base_cpu = p->at[SG_WAY_CPU];
         w->n = 1;
         w->behind = 0;
 }
@@ -33,7 +33,8 @@ static bool is_crowded(const struct sg_way *w, const struct sg_way_point *p)
 {
         const struct sg_way_point *last = &w->points[w->n - 1];
 
-        return w->n >= 3 && p->cpu - last[-1].cpu < (p->cpu - w->base_cpu) / POINTS_PER_WAY;
+        return w->n >= 3 && p->at[SG_WAY_CPU] - last[-1].at[SG_WAY_CPU] <
+                                    (p->at[SG_WAY_CPU] - w->base_cpu) / POINTS_PER_WAY;
 }
 
 enum sg_way_step sg_way_add(struct sg_way *w, const struct sg_way_point *p)
@@ -50,7 +51,7 @@ enum sg_way_step sg_way_add(struct sg_way *w, const struct sg_way_point *p)
                 begin_at(w, p);
                 return SG_WAY_BACK;
         }
-        if (!(p->x > last->x) || p->cpu < last->cpu)
+        if (!(p->x > last->x) || p->at[SG_WAY_CPU] < last->at[SG_WAY_CPU])
                 return SG_WAY_SAME;
         w->behind = 0;
         if (is_crowded(w, p)) {
@@ -63,31 +64,22 @@ enum sg_way_step sg_way_add(struct sg_way *w, const struct sg_way_point *p)
         return SG_WAY_AHEAD;
 }
 
-/* Between two reports, of one measure. */
-static double amount(const struct sg_way_point *from, const struct sg_way_point *to,
-                     enum sg_way_measure measure, double cpus, double exponent)
+void sg_way_forget(struct sg_way *w, enum sg_way_measure measure)
 {
-        double seconds = to->time - from->time, share;
-
-        if (measure == SG_WAY_CPU)
-                return to->cpu - from->cpu;
-        if (measure == SG_WAY_TIME)
-                return seconds;
-        share = (to->cpu - from->cpu) / (seconds * cpus);
-        return seconds > 0 ? seconds * pow(fmin(share, 1), exponent) * cpus : 0;
+        for (uint32_t i = 0; i + 1 < w->n; i++)
+                w->points[i].at[measure] = (double)NAN;
 }
 
-double sg_way_cost(const struct sg_way *w, enum sg_way_measure measure, double cpus,
-                   double exponent)
+double sg_way_cost(const struct sg_way *w, enum sg_way_measure measure)
 {
-        double slopes[SG_WAY_POINTS * (SG_WAY_POINTS - 1) / 2], done[SG_WAY_POINTS] = {0};
-        uint32_t n = 0, first = w->n > 0 && measure != SG_WAY_CPU && isnan(w->points[0].time);
+        double slopes[SG_WAY_POINTS * (SG_WAY_POINTS - 1) / 2];
+        uint32_t n = 0, first = 0;
 
-        for (uint32_t i = first + 1; i < w->n; i++)
-                done[i] = done[i - 1] +
-                          amount(&w->points[i - 1], &w->points[i], measure, cpus, exponent);
+        while (first < w->n && isnan(w->points[first].at[measure]))
+                first++;
         for (uint32_t i = first; i < w->n; i++)
                 for (uint32_t k = i + 1; k < w->n; k++)
-                        slopes[n++] = (done[k] - done[i]) / (w->points[k].x - w->points[i].x);
+                        slopes[n++] = (w->points[k].at[measure] - w->points[i].at[measure]) /
+                                      (w->points[k].x - w->points[i].x);
         return sg_median(slopes, n);
 }

@@ -11,13 +11,14 @@
 
 #define SG_WAY_POINTS 20
 
-struct sg_way_point {
-        double x, cpu, time; /* time NaN: not known */
-};
-
-/* What is counted until x is 1: CPU-seconds; seconds that it ran or waited for its turn; or those
- * seconds as far as its share of the node made something of them. */
+/* What is counted on the way: CPU-seconds; seconds that it ran or waited for its turn; or
+ * CPU-seconds alone that it made of its shares (scaling.h). */
 enum sg_way_measure { SG_WAY_CPU, SG_WAY_TIME, SG_WAY_SPEED, SG_N_WAY_MEASURES };
+
+struct sg_way_point {
+        double x;
+        double at[SG_N_WAY_MEASURES]; /* NaN: not known */
+};
 
 struct sg_way {
         struct sg_way_point points[SG_WAY_POINTS]; /* oldest first */
@@ -32,11 +33,12 @@ enum sg_way_step {
 };
 
 /* begun: at x = 0, with nothing used. */
-void sg_way_init(struct sg_way *w, bool begun, double time);
+void sg_way_init(struct sg_way *w, bool begun);
 enum sg_way_step sg_way_add(struct sg_way *w, const struct sg_way_point *p);
-/* What x = 0 … 1 takes. NaN: not known yet. cpus, exponent: of SG_WAY_SPEED. */
-double sg_way_cost(const struct sg_way *w, enum sg_way_measure measure, double cpus,
-                   double exponent);
+/* A measure counts otherwise from the newest point on. */
+void sg_way_forget(struct sg_way *w, enum sg_way_measure measure);
+/* What x = 0 … 1 takes. NaN: not known yet. */
+double sg_way_cost(const struct sg_way *w, enum sg_way_measure measure);
 static inline const struct sg_way_point *sg_way_last(const struct sg_way *w)
 {
         return w->n > 0 ? &w->points[w->n - 1] : 0;

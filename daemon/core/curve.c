@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Shapes are those of loss curves: exponentials from slow to very fast, hyperbolas, and two-phase
+ * ones (Weibull) that begin slowly. All that is between them comes out as a mixture. Their
+ * constants and the weights are those of a simulation over ten real training jobs' curves.
+ */
+
+#include "core/curve.h"
+#include <math.h>
+#include <string.h>
+
+#define POINTS_MIN 3U   /* to say anything after a break */
+#define BREAK_FROM 6U   /* points before one: fewer fit anything, and foretell nothing */
+#define BREAK_POINTS 5U /* in a row below what was expected */
+#define BREAK_SIGMAS 3.0
+#define BREAK_MIN 0.05  /* of the range seen: less isn't worth to begin again */
+#define TAIL_GAIN 0.05  /* of the range seen, after 99 % were thought to be done */
+#define WEIGHT_MIN 1e-3 /* of the best shape's: less doesn't show */
+
+enum kind { EXP, HYPERBOLA, WEIBULL };
+
+struct shape {
+        enum kind kind;
+        double a, b;
+};
+
+static const struct shape shapes[] = {
+        {EXP, 2, 0},         {EXP, 3.5, 0},      {EXP, 5, 0},         {EXP, 7, 0},
+        {EXP, 10, 0},        {EXP, 14, 0},       {EXP, 20, 0},        {EXP, 30, 0},
+        {HYPERBOLA, 8, 0},   {HYPERBOLA, 20, 0}, {HYPERBOLA, 40, 0},  {HYPERBOLA, 60, 0},
+        {HYPERBOLA, 120, 0}, {WEIBULL, .10, 2},  {WEIBULL, .14, 2.3}, {WEIBULL, .2, 2},
+};
+
+#define N_SHAPES (sizeof(shapes) / sizeof(shapes[0]))
+
+static const double done_parts[SG_MILESTONE_DONE] = {.90, .95, .99};
+
+static double phi(const struct shape *s, double x)
+{
+        switch (s->kind) {
+        case HYPERBOLA:
+                return 1 / (1 + s->a * x);
+        case WEIBULL:
+                return exp(-pow(x / s->a, s->b));
+        case EXP:
+        default:
+                return exp(-s->a * x);
+        }
+}
+
+static double inverse(const struct shape *s, double value)
+{
+        switch (s->kind) {
+        case HYPERBOLA:
+                return (1 / value - 1) / s->a;
+        case WEIBULL:
+                return s->a * pow(-log(value), 1 / s->b);
+        case EXP:
+        default:
+                return -log(value) / s->a;
+        }
+}
+
+static void forget_milestones(struct sg_curve *c)
+{
+        for (size_t i = 0; i < SG_MILESTONE_DONE; i++)
+                c->at[i] = (double)NAN;
+}
+
+void sg_curve_init(struct sg_curve *c)
+{
+        *c = (struct sg_curve){0};
+        forget_milestones(c);
+}
+
+void sg_curve_add(struct sg_curve *c, double x, double eval)
+{
+        struct sg_curve_bin *bin = &c->bins[lround(x * (SG_CURVE_BINS - 1))];
+        bool any = false;
+
+        for (size_t i = 0; i < SG_CURVE_BINS && !any; i++)
+                any = c->bins[i].n > 0;
+        if (!any)
+                c->first = eval;
+        if (bin->n < UINT32_MAX)
+                bin->n++;
+        bin->x += (float)((x - (double)bin->x) / bin->n);
+        bin->eval += (float)((eval - c->first - (double)bin->eval) / bin->n);
+        c->fresh = false;
+}
+
+/* --- fits ------------------------------------------------------------------------------------- */
+
+struct points {
+        double begin;                                 /* x of the last break */
+        double x[SG_CURVE_BINS], eval[SG_CURVE_BINS]; /* x: 0 … 1 from there to the end */
+        uint32_t bin[SG_CURVE_BINS];
+        size_t n;
+};
+
+struct fit {
+        double a, b, weight;
+};
+
+static void collect(const struct sg_curve *c, struct points *ret)
+{
+        ret->n = 0;
+        ret->begin = c->begin > 0 ? (double)c->bins[c->begin].x : 0;
+        for (uint32_t i = c->begin; i < SG_CURVE_BINS; i++) {
+                const struct sg_curve_bin *bin = &c->bins[i];
+
+                if (bin->n == 0)
+                        continue;
+                ret->x[ret->n] = ((double)bin->x - ret->begin) / (1 - ret->begin);
+                ret->eval[ret->n] = (double)bin->eval;
+                ret->bin[ret->n++] = i;
+        }
+}
+
+/* Least squares; *ret_error: their sum. False: E doesn't fall along this shape. */
+static bool fit_shape(const struct shape *s, const struct points *p, size_t n, struct fit *ret,
+                      double *ret_error)
+{
+        double values[SG_CURVE_BINS], mean_phi = 0, mean_eval = 0, square = 0, product = 0, sum = 0;
+
+        for (size_t i = 0; i < n; i++) {
+                values[i] = phi(s, p->x[i]);
+                mean_phi += values[i] / (double)n;
+                mean_eval += p->eval[i] / (double)n;
+        }
+        for (size_t i = 0; i < n; i++) {
+                square += (values[i] - mean_phi) * (values[i] - mean_phi);
+                product += (values[i] - mean_phi) * (p->eval[i] - mean_eval);
+        }
+        ret->b = square > 0 ? product / square : 0;
+        ret->a = mean_eval - ret->b * mean_phi;
+        for (size_t i = 0; i < n; i++) {
+                double off = p->eval[i] - ret->a - ret->b * values[i];
+
+                sum += off * off;
+        }
+        *ret_error = sum;
+        return ret->b > 0;
+}
+
+/* Of the first n points. Returns the variance of the best shape's residuals; < 0: none fits. */
+static double fit_all(const struct points *p, size_t n, struct fit *fits)
+{
+        double errors[N_SHAPES], least = (double)INFINITY, variance;
+
+        for (size_t k = 0; k < N_SHAPES; k++) {
+                bool falls = fit_shape(&shapes[k], p, n, &fits[k], &errors[k]);
+
+                fits[k].weight = falls ? 1 : 0;
+                if (falls)
+                        least = fmin(least, errors[k]);
+        }
+        if (isinf(least))
+                return -1;
+        variance = least / (double)(n > POINTS_MIN ? n - POINTS_MIN : 1);
+        for (size_t k = 0; k < N_SHAPES; k++)
+                if (fits[k].weight > 0)
+                        fits[k].weight =
+                                errors[k] > least ? exp((least - errors[k]) / (2 * variance)) : 1;
+        return variance;
+}
+
+/* Of too few points to tell: all shapes alike. */
+static const struct fit *any_fit(struct fit *fits)
+{
+        for (size_t k = 0; k < N_SHAPES; k++)
+                fits[k] = (struct fit){.b = 1, .weight = 1};
+        return fits;
+}
+
+static double expected(const struct fit *fits, double x)
+{
+        double sum = 0, weights = 0;
+
+        for (size_t k = 0; k < N_SHAPES; k++) {
+                if (fits[k].weight < WEIGHT_MIN)
+                        continue;
+                sum += fits[k].weight * (fits[k].a + fits[k].b * phi(&shapes[k], x));
+                weights += fits[k].weight;
+        }
+        return sum / weights;
+}
+
+/* --- milestones ------------------------------------------------------------------------------- */
+
+/* Where one shape has the part q of the way from the first E to its own last one behind it. The way
+ * begins at φ = 1, or, after a break, above. */
+static double reaches(const struct shape *s, const struct fit *f, bool broken, double q)
+{
+        double end = phi(s, 1), begin = broken ? fmax((0 - f->a) / f->b, 1) : 1;
+        double value = end + (1 - q) * (begin - end);
+
+        return value >= 1 ? 0 : inverse(s, value);
+}
+
+static void predict(struct sg_curve *c, const struct points *p, const struct fit *fits)
+{
+        double sum[SG_MILESTONE_DONE] = {0}, weights = 0;
+
+        for (size_t k = 0; k < N_SHAPES; k++) {
+                if (fits[k].weight < WEIGHT_MIN)
+                        continue;
+                weights += fits[k].weight;
+                for (size_t i = 0; i < SG_MILESTONE_DONE; i++)
+                        sum[i] += fits[k].weight *
+                                  reaches(&shapes[k], &fits[k], c->begin > 0, done_parts[i]);
+        }
+        for (size_t i = 0; i < SG_MILESTONE_DONE; i++)
+                c->at[i] = p->begin + sum[i] / weights * (1 - p->begin);
+}
+
+/* --- breaks ----------------------------------------------------------------------------------- */
+
+static double range_of(const struct points *p)
+{
+        double least = (double)INFINITY, most = -(double)INFINITY;
+
+        for (size_t i = 0; i < p->n; i++) {
+                least = fmin(least, p->eval[i]);
+                most = fmax(most, p->eval[i]);
+        }
+        return most - least;
+}
+
+/* The newest bin is still being filled. Returns the first point of the new way; 0 = no break. */
+static size_t find_drop(const struct points *p)
+{
+        struct fit fits[N_SHAPES];
+        size_t first;
+        double variance, least;
+
+        if (p->n < BREAK_FROM + BREAK_POINTS + 1)
+                return 0;
+        first = p->n - 1 - BREAK_POINTS;
+        variance = fit_all(p, first, fits);
+        if (variance < 0)
+                return 0;
+        least = fmax(BREAK_SIGMAS * sqrt(variance), BREAK_MIN * range_of(p));
+        for (size_t i = first; i < p->n - 1; i++)
+                if (!(p->eval[i] < expected(fits, p->x[i]) - least))
+                        return 0;
+        return first;
+}
+
+/* It was thought to have 99 % behind it, and yet it goes on to get better. */
+static bool tail_falls(struct sg_curve *c, const struct points *p)
+{
+        size_t newest = p->n - 2;
+        double x = p->begin + p->x[newest] * (1 - p->begin);
+
+        if (!(x >= c->at[SG_MILESTONE_99])) {
+                c->tail = 0;
+                return false;
+        }
+        if (c->tail == 0)
+                c->tail = p->bin[newest];
+        return p->eval[newest] < (double)c->bins[c->tail].eval - TAIL_GAIN * range_of(p);
+}
+
+static bool look_for_break(struct sg_curve *c, const struct points *p)
+{
+        size_t drop;
+
+        if (p->n == c->n_checked)
+                return false;
+        c->n_checked = (uint32_t)p->n;
+        if (p->n < 2)
+                return false;
+        drop = find_drop(p);
+        if (drop > 0)
+                c->begin = p->bin[drop];
+        else if (tail_falls(c, p))
+                c->begin = c->tail;
+        else
+                return false;
+        c->tail = 0;
+        c->n_checked = 0;
+        return true;
+}
+
+const double *sg_curve_milestones(struct sg_curve *c)
+{
+        struct fit fits[N_SHAPES];
+        struct points p;
+
+        if (c->fresh)
+                return c->at;
+        c->fresh = true;
+        collect(c, &p);
+        if (look_for_break(c, &p))
+                collect(c, &p);
+        if (p.n < POINTS_MIN && c->begin == 0 && p.n > 0)
+                predict(c, &p, any_fit(fits));
+        else if (p.n >= POINTS_MIN && fit_all(&p, p.n, fits) >= 0)
+                predict(c, &p, fits);
+        else
+                forget_milestones(c);
+        return c->at;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/*
+ * How a job's speed grows with its share of the node: as share^exponent. One that spins, or whose
+ * threads wait for each other, is less than twice as fast with twice the share, and what it has
+ * used doesn't tell how far it is: what counts there is the time at each share, by this rule.
+ *
+ * The exponent is the slope of log speed over log share, of intervals between reports in which the
+ * share hardly changed. It stays 1 until it is surely less.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sg_scaling {
+        double exponent;
+        double now, cpu; /* as last told; now NaN = never */
+        double done;     /* CPU-seconds alone that the job has made of its shares */
+        /* since the last report */
+        double begun, begun_cpu, x;
+        double lowest, highest;
+        /* of intervals, older ones fade */
+        double n, share, speed, share_square, speed_square, product; /* logarithms */
+        bool given;
+};
+
+struct sg_scaling_count {
+        double now, cpu; /* CPU-seconds used */
+        double cpus, width;
+};
+
+void sg_scaling_init(struct sg_scaling *s, double exponent /* NaN or 0: as measured */);
+void sg_scaling_advance(struct sg_scaling *s, const struct sg_scaling_count *c);
+/* What `done` will be then. */
+double sg_scaling_done(const struct sg_scaling *s, const struct sg_scaling_count *c);
+/* After advance(). True: the exponent has changed, and `done` counts otherwise from here on. */
+bool sg_scaling_report(struct sg_scaling *s, double x, double cpus);
