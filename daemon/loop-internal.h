@@ -3,6 +3,7 @@
 /* What the loop's files share. Times are seconds of CLOCK_MONOTONIC. */
 
 #include "core/planner.h"
+#include "edge/decision-log.h"
 #include "loop.h"
 #include "manager.h"
 
@@ -23,10 +24,12 @@ struct sg_loop {
         struct sg_governor *governor;
         struct sg_list jobs; /* struct sg_looped */
         sd_event_source *timer;
-        double due;              /* when it goes off; INFINITY = never */
-        double stepped;          /* the last step */
-        double stored;           /* the last time that all was stored */
-        enum sg_loop_dirt dirty; /* what has happened since */
+        double due;                  /* when it goes off; INFINITY = never */
+        double stepped;              /* the last step */
+        double stored;               /* the last time that all was stored */
+        struct sg_decision_log *log; /* NULL: it couldn't be opened */
+        unsigned causes;             /* enum sg_decision_cause, since the last step */
+        enum sg_loop_dirt dirty;     /* what has happened since */
         char *state_dir;
 };
 

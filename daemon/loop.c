@@ -50,8 +50,9 @@ void sg_loop_look_by(struct sg_loop *loop, double at)
                 arm(loop, at);
 }
 
-static void look_soon(struct sg_loop *loop)
+static void look_soon(struct sg_loop *loop, enum sg_decision_cause cause)
 {
+        loop->causes |= cause;
         loop->dirty = SG_LOOP_CHANGED;
         sg_loop_look_by(loop, sg_loop_now() + (double)GATHER_USEC / SG_USEC_PER_SEC);
 }
@@ -68,6 +69,20 @@ static void read_use(struct sg_live *l, double now)
         if (sg_sampler_read(d->sampler, SG_SAMPLE_CPU, &s) >= 0 && s.cpu_usec != SG_UNLIMITED)
                 sg_governor_count(l->manager->loop->governor, l->job.key.n, now,
                                   (double)s.cpu_usec / SG_USEC_PER_SEC);
+}
+
+static void note(struct sg_loop *loop, const struct sg_governor_plan *plan)
+{
+        unsigned causes = loop->causes ?: SG_CAUSE_TIME;
+        int r;
+
+        loop->causes = 0;
+        if (!loop->log)
+                return;
+        r = sg_decision_log_put(loop->log, sg_now_realtime_usec(), causes, plan);
+        if (r < 0)
+                sg_log(LOG_WARNING, "cannot write the log of decisions, ignoring: %s",
+                       strerror(-r));
 }
 
 static int on_due(sd_event_source *source, uint64_t usec, void *userdata)
@@ -93,6 +108,7 @@ static int on_due(sd_event_source *source, uint64_t usec, void *userdata)
         loop->stepped = now;
         arm(loop, plan.next);
         sg_loop_apply(loop, &plan, now);
+        note(loop, &plan);
         sg_loop_store(loop, now);
         return 0;
 }
@@ -175,7 +191,7 @@ void sg_loop_add(struct sg_live *l)
         l->looped = p;
         if (l->job.state == SG_JOB_SUSPENDED)
                 sg_governor_hold(loop->governor, l->job.key.n, j.now, true);
-        look_soon(loop);
+        look_soon(loop, SG_CAUSE_BEGIN);
 }
 
 void sg_loop_hold(struct sg_live *l, bool held)
@@ -183,7 +199,7 @@ void sg_loop_hold(struct sg_live *l, bool held)
         if (!l->looped)
                 return;
         sg_governor_hold(l->manager->loop->governor, l->job.key.n, sg_loop_now(), held);
-        look_soon(l->manager->loop);
+        look_soon(l->manager->loop, SG_CAUSE_HOLD);
 }
 
 void sg_loop_changed(struct sg_live *l)
@@ -195,7 +211,7 @@ void sg_loop_changed(struct sg_live *l)
         j = describe(l);
         j.aside = l->looped->aside;
         (void)sg_governor_change(l->manager->loop->governor, &j);
-        look_soon(l->manager->loop);
+        look_soon(l->manager->loop, SG_CAUSE_CHANGE);
 }
 
 void sg_loop_heard(struct sg_live *l, uint64_t cpu_usec)
@@ -218,6 +234,7 @@ void sg_loop_heard(struct sg_live *l, uint64_t cpu_usec)
                 return;
         if (loop->dirty == SG_LOOP_CLEAN)
                 loop->dirty = SG_LOOP_HEARD;
+        loop->causes |= SG_CAUSE_REPORT;
         /* Reports of many come in one round: one step for all. */
         sg_loop_look_by(loop, fmax(now + (double)GATHER_USEC / SG_USEC_PER_SEC,
                                    loop->stepped + l->class->share.tick));
@@ -282,7 +299,7 @@ void sg_loop_end(struct sg_live *l)
         sg_list_remove(&p->link);
         l->looped = NULL;
         free(p);
-        look_soon(l->manager->loop);
+        look_soon(l->manager->loop, SG_CAUSE_END);
 }
 
 const struct sg_decision *sg_loop_decision(const struct sg_live *l)
@@ -328,7 +345,26 @@ void sg_loop_reconfigure(struct sg_manager *m)
                        strerror(-r));
         sg_list_foreach (p, &m->loop->jobs, link)
                 sg_loop_changed(p->live);
-        look_soon(m->loop);
+        look_soon(m->loop, SG_CAUSE_CHANGE);
+}
+
+static void id_of(uint64_t key, char buf[SG_DECISION_ID_MAX], void *userdata)
+{
+        const struct sg_loop *loop = userdata;
+        struct sg_live *l = sg_manager_find(loop->manager, key);
+
+        if (l)
+                sg_job_id_format(buf, &l->job.key, loop->manager->node.name);
+        else
+                (void)snprintf(buf, SG_DECISION_ID_MAX, "%" PRIu64, key);
+}
+
+static void open_log(struct sg_loop *loop)
+{
+        int r = sg_decision_log_open(&loop->log, loop->state_dir, 0, id_of, loop);
+
+        if (r < 0)
+                sg_log(LOG_WARNING, "decisions aren't logged: %s", strerror(-r));
 }
 
 int sg_loop_new(struct sg_loop **ret, struct sg_manager *m)
@@ -346,11 +382,13 @@ int sg_loop_new(struct sg_loop **ret, struct sg_manager *m)
         if (r >= 0)
                 r = configure(loop);
         if (r < 0) {
-                loop->governor = sg_governor_free(loop->governor);
-                sg_loop_free(loop);
+                sg_governor_free(loop->governor);
+                free(loop->state_dir);
+                free(loop);
                 return r;
         }
         sg_loop_recall(loop);
+        open_log(loop);
         *ret = loop;
         return 0;
 }
@@ -367,6 +405,7 @@ struct sg_loop *sg_loop_free(struct sg_loop *loop)
                 free(p);
         }
         sd_event_source_disable_unref(loop->timer);
+        sg_decision_log_close(loop->log);
         sg_governor_free(loop->governor);
         free(loop->state_dir);
         free(loop);
