@@ -3,8 +3,8 @@
 /*
  * Which deadlines can be met: the earliest first, and where one can't be met, the largest of the
  * jobs up to there is given up (Moore and Hodgson), which leaves as few late ones as there can be
- * if all are as wide as the node. Narrow jobs run beside each other, and are late by themselves
- * when even alone they don't make it.
+ * if all are as wide as the node. Narrow jobs run beside each other; what one of them has to do
+ * before another's deadline, as it can't go faster than its width, counts there.
  */
 
 #include <stdbool.h>
@@ -14,24 +14,30 @@
 struct sg_deadline_job {
         uint64_t key;     /* ties: the smaller one first */
         double remaining; /* seconds alone on the node */
-        double width;
-        double due;
-        bool dropped;  /* filled in: can't make it, or makes way for others */
-        double finish; /* filled in: if all goes on in this order; dropped ones come last */
+        double width;     /* 0 < width ≤ 1 */
+        double due;       /* INFINITY: some time */
+        size_t origin;    /* the caller's */
+        /* filled in */
+        double slack; /* of the kept ones: what is left if all work for this deadline */
+        bool dropped; /* can't make it, or makes way for others */
 };
 
-/* Sorts the jobs into the order in which they run: by due, then the dropped ones, the shortest
- * first. Returns how many are kept. */
-size_t sg_deadline_plan(struct sg_deadline_job *jobs, size_t n, double now);
+/* Sorts the jobs: those that are kept by due, then the dropped ones, the shortest first. Returns
+ * how many are kept. `patience`: so much of all that has to be done by a deadline may be too much
+ * before a job is dropped for it. */
+size_t sg_deadline_plan(struct sg_deadline_job *jobs, size_t n, double now, double patience);
+/* The least part of the node with which the first n of a plan, the kept ones, all make it. */
+double sg_deadline_rate(const struct sg_deadline_job *jobs, size_t n, double now);
+/* Seconds that a job can stand still and make it by itself. */
+double sg_deadline_own_slack(const struct sg_deadline_job *j, double now);
 
-/* For a job that is submitted: what becomes of it and of the others. */
+/* For a job that is submitted. */
 struct sg_deadline_judgement {
         bool met;        /* it makes it */
-        double finish;   /* when it would end */
-        size_t n_harmed; /* jobs that would have made it without it, and don't with it */
+        double finish;   /* when it ends, if its turn comes as planned */
+        size_t n_harmed; /* others that make it without it and don't with it */
 };
 
-/* jobs: those with a deadline that run or wait, then the new one as the last. Sorts them. -ENOMEM
- */
+/* jobs: those with a deadline that run or wait, the new one last. Sorts them. -ENOMEM */
 int sg_deadline_judge(struct sg_deadline_job *jobs, size_t n, double now,
                       struct sg_deadline_judgement *ret);
