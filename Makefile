@@ -224,6 +224,7 @@ NEEDS_bench-launch := build bench
 NEEDS_bench-loop := build check
 NEEDS_bench-monitor := build bench
 NEEDS_bench-parse := build bench
+NEEDS_bench-sim := build bench
 NEEDS_bench-vm := build vm
 NEEDS_bench-omp := build check
 DEP_GROUPS := $(if $(filter deps,$(MAKECMDGOALS)),,$(sort $(foreach g,$(MAKECMDGOALS),$(NEEDS_$(g)))))
@@ -238,6 +239,7 @@ deps:
 # --- tests ----------------------------------------------------------------------------------------
 
 INTEGRATION_TESTS := $(shell find tests/integration -maxdepth 1 -type f -executable 2>/dev/null | sort)
+SIM_TESTS := $(shell find tests/sim -maxdepth 1 -type f -executable 2>/dev/null | sort)
 TEST_SECONDS ?= 120
 
 # Variants with sanitizers have the fault points themselves.
@@ -268,7 +270,7 @@ endif
 .PHONY: check check-unit check-vm
 check: deps all fault-build $(WORKLOADS) $(UNIT_TESTS) $(FUZZERS) vm-ready
 	$(SAY_NOT_RUN)
-	@$(TEST_ENV) tests/run -j 2 -t $(TEST_SECONDS) $(UNIT_TESTS) $(FUZZERS) $(INTEGRATION_TESTS) $(WITH_VM)
+	@$(TEST_ENV) tests/run -j 2 -t $(TEST_SECONDS) $(UNIT_TESTS) $(FUZZERS) $(SIM_TESTS) $(INTEGRATION_TESTS) $(WITH_VM)
 check-vm: deps all fault-build $(WORKLOADS) vm-ready
 	$(SAY_NOT_RUN)
 	@$(if $(RUN_VM),$(TEST_ENV) tests/run -j 2 -t $(TEST_SECONDS) $(WITH_VM))
@@ -299,7 +301,7 @@ coverage: deps
 	+@$(MAKE) --no-print-directory VARIANT=cov coverage
 endif
 
-.PHONY: demo bench-launch bench-loop bench-monitor bench-parse bench-vm bench-omp
+.PHONY: demo bench-launch bench-loop bench-monitor bench-parse bench-sim bench-vm bench-omp
 demo: deps all $(WORKLOADS)
 	@$(TEST_ENV) tests/demo/demo
 bench-launch: deps all $(WORKLOADS) $(BENCHES)
@@ -308,6 +310,8 @@ bench-loop: deps all
 	@$(TEST_ENV) tests/bench/bench-loop
 bench-monitor: deps all $(BENCHES)
 	@$(TEST_ENV) tests/bench/bench-monitor; first=$$?; $(TEST_ENV) tests/bench/bench-watch && exit $$first
+bench-sim: deps $(O)/schedctl
+	@$(TEST_ENV) tests/bench/bench-sim
 bench-parse: deps $(O)/tests/bench/bench_parse
 	@$(O)/tests/bench/bench_parse
 bench-omp: deps all
@@ -404,6 +408,7 @@ help:
 #h make bench-launch    what a job's start costs, next to its peers
 #h make bench-loop      from a job's start or end to changed weights, with 50 jobs
 #h make bench-monitor   what it costs to watch jobs: samples, logs, the whole governor, next to peers
+#h make bench-sim       how fast policies are simulated: 300 instances of 15 jobs each
 #h make bench-parse     how fast logs are read, next to regexec(3)
 #h make bench-omp       an OpenMP program under a quota, with the preload and with fixed threads
 #h make bench-vm        what bench-launch measures, under systemd in a guest, next to systemd-run
