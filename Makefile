@@ -88,6 +88,7 @@ CTL_LIBS = $(call pkg,libs,$(CTL_PKGS))
 
 PROGRAMS := $(if $(DAEMON_SRC),$(O)/schedgovd) $(if $(SHIM_SRC),$(O)/schedgov-shim) \
             $(if $(LAUNCH_SRC),$(O)/schedgov-launch) $(if $(CTL_SRC),$(O)/schedctl)
+VECTORS := $(O)/tests/unit/vectors
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(O)/tests/unit/%,$(UNIT_SRC))
 WORKLOADS := $(patsubst %.c,$(O)/%,$(WORK_SRC) $(FAKE_SRC)) $(O)/tests/workloads/train
 BENCHES := $(patsubst tests/bench/%.c,$(O)/tests/bench/%,$(BENCH_SRC))
@@ -125,7 +126,7 @@ $(SOURCES_STAMP): FORCE
 
 archive = @echo '  AR    $@'; rm -f $@; ar rcs $@ $(filter %.o,$^)
 link = @mkdir -p $(@D); echo '  LD    $@'; \
-       $(CC) $(CFLAGS_ALL) $(CFLAGS) $(LDFLAGS_ALL) $(LDFLAGS) -o $@ $(filter %.o %.a,$^)
+       $(CC) $(CFLAGS_ALL) $(CFLAGS) $(LDFLAGS_ALL) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^)
 
 $(BASE_LIB): $(call obj,$(BASE_SRC) $(PROTO_SRC)) $(SOURCES_STAMP)
 	$(archive)
@@ -185,6 +186,7 @@ $(O)/schedctl: $(call obj,$(CTL_SRC)) $(CORE_LIB) $(BASE_LIB)
 
 $(O)/tests/unit/%: $(O)/obj/tests/unit/%.o $(EDGE_LIB) $(CORE_LIB) $(CLIENT_LIB) $(BASE_LIB)
 	$(link) $(EDGE_LIBS) $(UNIT_LIBS) -lcmocka -lm
+$(VECTORS): $(call obj,$(wildcard tests/unit/vectors_*.c))
 $(O)/tests/workloads/%: $(O)/obj/tests/workloads/%.o
 	$(link) $(WORK_LIBS) -lm
 $(O)/tests/workloads/busprobe: WORK_LIBS := -lsystemd
@@ -268,14 +270,14 @@ ifneq ($(RUN_VM),)
 endif
 
 .PHONY: check check-unit check-vm
-check: deps all fault-build $(WORKLOADS) $(UNIT_TESTS) $(FUZZERS) vm-ready
+check: deps all fault-build $(WORKLOADS) $(UNIT_TESTS) $(VECTORS) $(FUZZERS) vm-ready
 	$(SAY_NOT_RUN)
 	@$(TEST_ENV) tests/run -j 2 -t $(TEST_SECONDS) $(UNIT_TESTS) $(FUZZERS) $(SIM_TESTS) $(INTEGRATION_TESTS) $(WITH_VM)
 check-vm: deps all fault-build $(WORKLOADS) vm-ready
 	$(SAY_NOT_RUN)
 	@$(if $(RUN_VM),$(TEST_ENV) tests/run -j 2 -t $(TEST_SECONDS) $(WITH_VM))
-check-unit: deps $(UNIT_TESTS) $(FUZZERS)
-	@$(TEST_ENV) tests/run -j 2 -t $(TEST_SECONDS) $(UNIT_TESTS) $(FUZZERS)
+check-unit: deps $(UNIT_TESTS) $(VECTORS) $(FUZZERS)
+	@$(TEST_ENV) tests/run -j 2 -t $(TEST_SECONDS) $(UNIT_TESTS) $(FUZZERS) tests/integration/vectors
 
 # What check does with fewer of them: each costs 0.2 s.
 .PHONY: kills
