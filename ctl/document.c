@@ -49,7 +49,7 @@ int sg_document_print_new(json_t *o)
 {
         if (!o)
                 return -ENOMEM;
-        (void)json_dumpf(o, stdout, JSON_COMPACT);
+        (void)json_dumpf(o, stdout, JSON_COMPACT | JSON_REAL_PRECISION(15));
         (void)putchar('\n');
         json_decref(o);
         return 0;

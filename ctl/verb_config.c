@@ -27,8 +27,8 @@ static int cat(struct sg_client *c, const struct sg_invocation *inv, struct sg_e
 }
 
 /* verify and reload: each error is a line, FILE:LINE: what. */
-static int check(struct sg_client *c, const struct sg_invocation *inv, const char *member,
-                 struct sg_error *e)
+int sg_verb_config_check(struct sg_client *c, const struct sg_invocation *inv, const char *member,
+                         struct sg_error *e)
 {
         __attribute__((cleanup(sg_strv_freep))) char **errors = NULL;
         json_t *list = NULL;
@@ -64,5 +64,6 @@ int sg_verb_config(const struct sg_invocation *inv, struct sg_error *e)
         r = sg_client_open(&c, inv->socket, e);
         if (r < 0)
                 return r;
-        return is_cat ? cat(&c, inv, e) : check(&c, inv, is_verify ? "ConfigVerify" : "Reload", e);
+        return is_cat ? cat(&c, inv, e)
+                      : sg_verb_config_check(&c, inv, is_verify ? "ConfigVerify" : "Reload", e);
 }

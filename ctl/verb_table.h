@@ -24,6 +24,8 @@ enum sg_verb_id {
         SG_VERB_HISTORY,
         SG_VERB_SIMULATE,
         SG_VERB_EVENTS,
+        SG_VERB_EXPLAIN,
+        SG_VERB_POLICY,
         SG_VERB_CONFIG,
         SG_VERB_ADOPT,
         SG_VERB_VERSION,

@@ -148,6 +148,8 @@ const sd_bus_vtable sg_manager_vtable[] = {
         METHOD("Subscribe", NULL, NULL, method_subscribe),
         METHOD("Adopt", "ss", "t", method_adopt),
         METHOD("Describe", NULL, "s", method_describe),
+        METHOD("Explain", "s", "s", sg_api_explain),
+        METHOD("OpenDecisions", NULL, "ah", sg_api_open_decisions),
         METHOD("ListPolicies", NULL, "s", sg_api_list_policies),
         METHOD("SetPolicy", "sas", NULL, sg_api_set_policy),
         METHOD("Reload", NULL, "as", method_reload),

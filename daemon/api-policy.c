@@ -4,8 +4,10 @@
 #include "api.h"
 #include "core/settings-table.h"
 #include "core/share.h"
+#include "edge/decision-log.h"
 #include "edge/live-policy.h"
 #include "edge/log.h"
+#include "loop.h"
 #include <errno.h>
 #include <string.h>
 
@@ -127,7 +129,53 @@ int sg_api_set_policy(sd_bus_message *call, void *userdata, sd_bus_error *error)
         r = set_policy(m, class, assignments ?: (char *[]){NULL}, error);
         if (r < 0)
                 return r;
+        sg_loop_reconfigure(m);
         for (char **a = assignments; a && *a; a++)
                 sg_log(LOG_INFO, "policy of class %s: %s", class, *a);
         return sd_bus_reply_method_return(call, NULL);
+}
+
+/* --- OpenDecisions */
+
+/* It has no more of others' jobs in it than their documents have: their ids and what they use. */
+static bool may_read_decisions(const struct sg_manager *m, const struct sg_client *c)
+{
+        return m->settings->show_others == SG_SHOW_LIST || sg_caller_is_admin(m, &c->caller);
+}
+
+static int reply_files(sd_bus_message *call, const int fds[2])
+{
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
+        int r = sd_bus_message_new_method_return(call, &reply);
+
+        if (r >= 0)
+                r = sd_bus_message_open_container(reply, 'a', "h");
+        for (unsigned i = 0; r >= 0 && i < 2; i++)
+                if (fds[i] >= 0)
+                        r = sd_bus_message_append(reply, "h", fds[i]);
+        if (r >= 0)
+                r = sd_bus_message_close_container(reply);
+        return r < 0 ? r : sd_bus_send(NULL, reply, NULL);
+}
+
+int sg_api_open_decisions(sd_bus_message *call, void *userdata, sd_bus_error *error)
+{
+        struct sg_manager *m = userdata;
+        struct sg_client *c = sg_api_client(m, call);
+        int fds[2], r;
+
+        if (!c)
+                return -ENOTCONN;
+        if (!may_read_decisions(m, c))
+                return sd_bus_error_set(error, SG_ERROR_DENIED,
+                                        "the log of decisions is for administrators here\n"
+                                        "see schedctl explain JOB for one's own jobs");
+        r = sg_decision_log_files(sg_store_dir(m->store), fds);
+        if (r < 0)
+                return sd_bus_error_setf(error, SG_ERROR_STORE,
+                                         "cannot open the log of decisions: %s", strerror(-r));
+        r = reply_files(call, fds);
+        (void)sg_close(fds[0]);
+        (void)sg_close(fds[1]);
+        return r;
 }

@@ -123,6 +123,14 @@ static int describe_series(struct one *o, const struct sg_job *job, struct sg_li
         return r < 0 ? r : sd_bus_reply_method_return(o->call, "s", doc);
 }
 
+static int explain(struct one *o, const struct sg_job *job, struct sg_live *live)
+{
+        _cleanup_free_ char *doc = NULL;
+        int r = sg_explain_document(o->manager, job, live, &doc);
+
+        return r < 0 ? r : sd_bus_reply_method_return(o->call, "s", doc);
+}
+
 static int wait_for(struct one *o, const struct sg_job *job, struct sg_live *live)
 {
         if (live && !(live->ended_durable && !live->requeueing))
@@ -139,6 +147,11 @@ int sg_api_describe_job(sd_bus_message *call, void *userdata, sd_bus_error *erro
 int sg_api_describe_series(sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
         return with_job(m, userdata, describe_series, error);
+}
+
+int sg_api_explain(sd_bus_message *call, void *userdata, sd_bus_error *error)
+{
+        return with_job(call, userdata, explain, error);
 }
 
 int sg_api_wait_job(sd_bus_message *call, void *userdata, sd_bus_error *error)

@@ -125,6 +125,8 @@ int sg_api_open_log(sd_bus_message *m, void *userdata, sd_bus_error *error);
 int sg_waiter_add(struct sg_live *l, struct sg_client *c, sd_bus_message *call, bool acknowledge);
 
 int sg_api_list_policies(sd_bus_message *m, void *userdata, sd_bus_error *error);
+int sg_api_explain(sd_bus_message *m, void *userdata, sd_bus_error *error);
+int sg_api_open_decisions(sd_bus_message *m, void *userdata, sd_bus_error *error);
 int sg_api_set_policy(sd_bus_message *m, void *userdata, sd_bus_error *error);
 
 /* --- documents
@@ -135,6 +137,9 @@ int sg_api_set_policy(sd_bus_message *m, void *userdata, sd_bus_error *error);
  * owner asks. */
 int sg_job_document(struct sg_manager *m, const struct sg_job *j, struct sg_live *live, bool full,
                     char **ret);
+/* Why it has what it has (schedgov.explanation/1). */
+int sg_explain_document(struct sg_manager *m, const struct sg_job *j, struct sg_live *live,
+                        char **ret);
 int sg_status_document(struct sg_manager *m, char **ret);
 /* What a job did over time (schedgov.series/1). */
 int sg_series_document(struct sg_manager *m, const struct sg_job_key *key, char **ret);

@@ -4,6 +4,7 @@
 #include "api.h"
 #include "base/cleanup.h"
 #include "edge/series-file.h"
+#include "loop.h"
 #include "monitor.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -169,19 +170,26 @@ json_t *sg_json_progress(const struct sg_job *j, const struct sg_live *live, boo
         return o;
 }
 
+/* The weight and the quota in force are the governor's, where it has decided. */
 json_t *sg_json_share(const struct sg_live *live)
 {
+        const struct sg_decision *d = sg_loop_decision(live);
+        struct sg_limits limits = live->job.limits;
         char why[256];
         json_t *o = json_object();
+        double share = sg_monitor_share(live, why, sizeof(why));
 
-        json_object_set_new(o, "share", real_or_null(sg_monitor_share(live, why, sizeof(why))));
-        json_object_set_new(o, "weight", sg_json_number(live->job.limits.cpu_weight));
+        (void)sg_loop_overlay(live, &limits);
+        json_object_set_new(o, "share", real_or_null(share));
+        json_object_set_new(o, "weight", sg_json_number(limits.cpu_weight));
         json_object_set_new(o, "limit",
-                            live->job.limits.cpu_quota_pm == SG_UNLIMITED
+                            limits.cpu_quota_pm == SG_UNLIMITED
                                     ? json_null()
-                                    : json_real((double)live->job.limits.cpu_quota_pm / 1e4));
-        json_object_set_new(o, "list", json_null());
-        json_object_set_new(o, "growth_efficiency", json_null());
+                                    : json_real((double)limits.cpu_quota_pm / 1e4));
+        json_object_set_new(o, "list",
+                            d ? json_string(sg_share_list_to_string(d->out.list)) : json_null());
+        json_object_set_new(o, "growth_efficiency",
+                            d ? real_or_null(d->estimate.efficiency) : json_null());
         json_object_set_new(o, "why", json_string(why));
         return o;
 }

@@ -4,6 +4,7 @@
  * class's, times its class's among the classes, and no more than its quota. The sums over all jobs
  * are kept for one iteration of the event loop.
  */
+#include "loop.h"
 #include "monitor-internal.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -81,6 +82,17 @@ static double quota_of_node(const struct sg_live *l)
         return (double)l->job.limits.cpu_quota_pm / 1e4 / (double)cpus;
 }
 
+/* As it was decided; without a decision, as it follows from the weights. */
+static double decided(const struct sg_decision *d, char *why, size_t size)
+{
+        if (size > 0 && d->out.why.other)
+                (void)snprintf(why, size, "%s (job %" PRIu64 ")",
+                               sg_governor_reason(d->out.why.reason), d->out.why.other);
+        else if (size > 0)
+                (void)snprintf(why, size, "%s", sg_governor_reason(d->out.why.reason));
+        return d->out.share;
+}
+
 double sg_monitor_share(const struct sg_live *l, char *why, size_t size)
 {
         struct sg_monitor *mon = l->manager->monitor;
@@ -89,7 +101,11 @@ double sg_monitor_share(const struct sg_live *l, char *why, size_t size)
 
         if (size > 0)
                 (void)snprintf(why, size, "it is suspended");
-        if (!takes_part(l) || refresh(mon) < 0)
+        if (!takes_part(l))
+                return 0;
+        if (sg_loop_decision(l))
+                return decided(sg_loop_decision(l), why, size);
+        if (refresh(mon) < 0)
                 return 0;
         sum = sum_of(mon, l->class);
         if (!sum || sum->weights == 0)

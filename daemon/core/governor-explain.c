@@ -96,7 +96,7 @@ static void say_promise(struct text *t, const struct sg_domain *d, const struct 
         say(t, "\n");
 }
 
-static const char *reason_text(enum sg_share_reason r)
+const char *sg_governor_reason(enum sg_share_reason r)
 {
         static const char *const texts[] = {
                 [SG_REASON_NONE] = "no reason was given",
@@ -138,7 +138,8 @@ static void say_share(struct text *t, const struct sg_governed *j)
         say(t, "Share: %.1f %% of the node (weight %u", out->share * 100, out->weight);
         if (isfinite(out->cap))
                 say(t, ", no more than %.1f %%", out->cap * 100);
-        say(t, "), list %s: %s", sg_share_list_to_string(out->list), reason_text(out->why.reason));
+        say(t, "), list %s: %s", sg_share_list_to_string(out->list),
+            sg_governor_reason(out->why.reason));
         if (out->why.other)
                 say(t, " (job %" PRIu64 ")", out->why.other);
         if (out->why.rank > 0)

@@ -89,6 +89,9 @@ void sg_governor_remember(struct sg_governor *g, const char *class, double cpu, 
 /* The chain of numbers behind a job's share, in plain words, several lines; -ENOENT. */
 int sg_governor_explain(const struct sg_governor *g, uint64_t key, char **ret);
 
+/* One reason in plain words. */
+const char *sg_governor_reason(enum sg_share_reason r);
+
 void sg_governor_save(const struct sg_governor *g, struct sg_record *r);
 /* Into a new, configured governor without jobs; jobs are then added again, and find what was known
  * of them. Not the same clock: only what jobs of each class took. -EBADMSG: what could be read up

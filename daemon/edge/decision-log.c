@@ -278,10 +278,10 @@ int sg_decision_log_put(struct sg_decision_log *log, uint64_t realtime_usec, uns
         return r < 0 ? r : 1;
 }
 
-static int open_for_reading(const struct sg_decision_log *log, const char *name, int *ret)
+static int open_for_reading(const char *dir, const char *name, int *ret)
 {
         char path[PATH_MAX];
-        int fd, r = sg_path_join(path, sizeof(path), log->dir, name);
+        int fd, r = sg_path_join(path, sizeof(path), dir, name);
 
         if (r < 0)
                 return r;
@@ -292,13 +292,13 @@ static int open_for_reading(const struct sg_decision_log *log, const char *name,
         return 0;
 }
 
-int sg_decision_log_files(const struct sg_decision_log *log, int ret_fds[2])
+int sg_decision_log_files(const char *state_dir, int ret_fds[2])
 {
         _cleanup_close_ int before = -1;
-        int r = open_for_reading(log, FILE_BEFORE, &before);
+        int r = open_for_reading(state_dir, FILE_BEFORE, &before);
 
         if (r >= 0)
-                r = open_for_reading(log, FILE_NOW, &ret_fds[1]);
+                r = open_for_reading(state_dir, FILE_NOW, &ret_fds[1]);
         if (r < 0)
                 return r;
         ret_fds[0] = TAKE_FD(before);

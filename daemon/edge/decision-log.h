@@ -42,4 +42,4 @@ int sg_decision_log_put(struct sg_decision_log *log, uint64_t realtime_usec, uns
                         const struct sg_governor_plan *plan);
 
 /* Both files for reading, the older first; -1 = there is none. */
-int sg_decision_log_files(const struct sg_decision_log *log, int ret_fds[2]);
+int sg_decision_log_files(const char *state_dir, int ret_fds[2]);

@@ -103,7 +103,7 @@ static json_t *read_lines(struct fixture *f, int which)
         json_t *all = NULL, *line;
         FILE *file;
 
-        assert_int_equal(sg_decision_log_files(f->log, fds), 0);
+        assert_int_equal(sg_decision_log_files(f->dir, fds), 0);
         (void)sg_close(fds[!which]);
         if (fds[which] < 0)
                 return NULL;
