@@ -42,8 +42,8 @@ const struct sg_cpuset *sg_loop_overlay(const struct sg_live *l, struct sg_limit
         const struct sg_looped *p = l->looped;
 
         if (p) {
-                /* what its user sets now counts from the next step on */
-                limits->cpu_weight = p->applied.weight;
+                if (p->applied.weight != p->own_weight)
+                        limits->cpu_weight = p->applied.weight;
                 if (p->applied.cap_pm < limits->cpu_quota_pm)
                         limits->cpu_quota_pm = p->applied.cap_pm;
         }

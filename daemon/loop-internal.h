@@ -12,6 +12,7 @@ struct sg_looped {
         struct sg_live *live;
         struct sg_decision decision; /* key 0 = none yet */
         struct sg_applied applied;   /* in force, or on its way */
+        uint32_t own_weight;         /* what its user gave it */
         double changed;              /* when that was last written */
         double counted, cpu;         /* when its use was last told, and what that was; 0 = never */
         bool aside;

@@ -85,16 +85,13 @@ static void note(struct sg_loop *loop, const struct sg_governor_plan *plan)
                        strerror(-r));
 }
 
-static int on_due(sd_event_source *source, uint64_t usec, void *userdata)
+static void step(struct sg_loop *loop)
 {
-        struct sg_loop *loop = userdata;
         struct sg_governor_plan plan;
         struct sg_looped *p;
         double now = sg_loop_now();
         int r;
 
-        (void)source;
-        (void)usec;
         loop->due = INFINITY;
         sg_list_foreach (p, &loop->jobs, link)
                 read_use(p->live, now);
@@ -103,13 +100,20 @@ static int on_due(sd_event_source *source, uint64_t usec, void *userdata)
                 sg_log(LOG_ERR, "cannot decide on shares: %s; what is in force stays",
                        strerror(-r));
                 arm(loop, now + 1);
-                return 0;
+                return;
         }
         loop->stepped = now;
         arm(loop, plan.next);
         sg_loop_apply(loop, &plan, now);
         note(loop, &plan);
         sg_loop_store(loop, now);
+}
+
+static int on_due(sd_event_source *source, uint64_t usec, void *userdata)
+{
+        (void)source;
+        (void)usec;
+        step(userdata);
         return 0;
 }
 
@@ -186,6 +190,7 @@ void sg_loop_add(struct sg_live *l)
         p->live = l;
         p->applied = (struct sg_applied){.weight = (uint32_t)l->job.limits.cpu_weight,
                                          .cap_pm = SG_UNLIMITED};
+        p->own_weight = p->applied.weight;
         p->aside = j.aside;
         sg_list_append(&loop->jobs, &p->link);
         l->looped = p;
@@ -204,12 +209,16 @@ void sg_loop_hold(struct sg_live *l, bool held)
 
 void sg_loop_changed(struct sg_live *l)
 {
+        struct sg_looped *p = l->looped;
         struct sg_governor_job j;
 
-        if (!l->looped)
+        if (!p)
                 return;
         j = describe(l);
-        j.aside = l->looped->aside;
+        j.aside = p->aside;
+        if (p->applied.weight == p->own_weight) /* it is what its user says */
+                p->applied.weight = (uint32_t)l->job.limits.cpu_weight;
+        p->own_weight = (uint32_t)l->job.limits.cpu_weight;
         (void)sg_governor_change(l->manager->loop->governor, &j);
         look_soon(l->manager->loop, SG_CAUSE_CHANGE);
 }
@@ -345,7 +354,8 @@ void sg_loop_reconfigure(struct sg_manager *m)
                        strerror(-r));
         sg_list_foreach (p, &m->loop->jobs, link)
                 sg_loop_changed(p->live);
-        look_soon(m->loop, SG_CAUSE_CHANGE);
+        m->loop->causes |= SG_CAUSE_CHANGE;
+        step(m->loop); /* who asked for it sees it when it is answered */
 }
 
 static void id_of(uint64_t key, char buf[SG_DECISION_ID_MAX], void *userdata)
