@@ -13,11 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const shares[] = {
-        [SG_SHARE_GROWTH] = "growth",     [SG_SHARE_FLOWCON] = "flowcon", [SG_SHARE_FAIR] = "fair",
-        [SG_SHARE_SRPT] = "srpt",         [SG_SHARE_LAS] = "las",         [SG_SHARE_SLAQ] = "slaq",
-        [SG_SHARE_DEADLINE] = "deadline", [SG_SHARE_HESRPT] = "hesrpt",
-};
+#define NAME(kind, name) [SG_SHARE_##kind] = #name,
+static const char *const shares[] = {SG_SHARE_POLICIES(NAME)};
 static const char *const objectives[] = {
         [SG_OBJECTIVE_JCT] = "jct",
         [SG_OBJECTIVE_BALANCED] = "balanced",

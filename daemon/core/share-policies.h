@@ -5,8 +5,9 @@
 #include "core/share.h"
 #include <math.h>
 
-extern const struct sg_share_policy sg_share_growth, sg_share_flowcon, sg_share_fair, sg_share_srpt,
-        sg_share_las, sg_share_slaq, sg_share_deadline, sg_share_hesrpt;
+#define SG_SHARE_DECLARE(kind, name) extern const struct sg_share_policy sg_share_##name;
+SG_SHARE_POLICIES(SG_SHARE_DECLARE)
+#undef SG_SHARE_DECLARE
 
 /* A reason, and none of its numbers yet. */
 static inline struct sg_share_why sg_share_because(enum sg_share_reason reason)

@@ -7,17 +7,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum sg_share_kind {
-        SG_SHARE_GROWTH,
-        SG_SHARE_FLOWCON,
-        SG_SHARE_FAIR,
-        SG_SHARE_SRPT,
-        SG_SHARE_LAS,
-        SG_SHARE_SLAQ,
-        SG_SHARE_DEADLINE,
-        SG_SHARE_HESRPT,
-        _SG_SHARE_MAX,
-};
+/* Every policy: its kind, and the name of its sg_share_policy and in policy files. */
+#define SG_SHARE_POLICIES(X)                                                                       \
+        X(GROWTH, growth)                                                                          \
+        X(FLOWCON, flowcon)                                                                        \
+        X(FAIR, fair)                                                                              \
+        X(SRPT, srpt)                                                                              \
+        X(LAS, las)                                                                                \
+        X(SLAQ, slaq)                                                                              \
+        X(DEADLINE, deadline)                                                                      \
+        X(HESRPT, hesrpt)
+
+#define SG_SHARE_KIND(kind, name) SG_SHARE_##kind,
+enum sg_share_kind { SG_SHARE_POLICIES(SG_SHARE_KIND) _SG_SHARE_MAX };
+#undef SG_SHARE_KIND
 
 enum sg_objective { SG_OBJECTIVE_JCT, SG_OBJECTIVE_BALANCED, SG_OBJECTIVE_QUALITY };
 enum sg_flowcon_mode { SG_FLOWCON_SOFT, SG_FLOWCON_HARD, SG_FLOWCON_WEIGHT };

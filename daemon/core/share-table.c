@@ -5,12 +5,8 @@
 
 #include "core/share-policies.h"
 
-const struct sg_share_policy *const sg_share_policies[] = {
-        [SG_SHARE_GROWTH] = &sg_share_growth,     [SG_SHARE_FLOWCON] = &sg_share_flowcon,
-        [SG_SHARE_FAIR] = &sg_share_fair,         [SG_SHARE_SRPT] = &sg_share_srpt,
-        [SG_SHARE_LAS] = &sg_share_las,           [SG_SHARE_SLAQ] = &sg_share_slaq,
-        [SG_SHARE_DEADLINE] = &sg_share_deadline, [SG_SHARE_HESRPT] = &sg_share_hesrpt,
-};
+#define ENTRY(kind, name) [SG_SHARE_##kind] = &sg_share_##name,
+const struct sg_share_policy *const sg_share_policies[_SG_SHARE_MAX] = {SG_SHARE_POLICIES(ENTRY)};
 
 const char *sg_share_list_to_string(enum sg_share_list l)
 {

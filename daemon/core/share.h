@@ -2,7 +2,7 @@
 #pragma once
 /*
  * Share policies: how much of the node each running job gets. A policy is one file and one line in
- * share-table.c; it decides from a snapshot and what it remembers itself, and is called by the
+ * SG_SHARE_POLICIES (share-settings.h); it decides from a snapshot and what it remembers itself, and is called by the
  * governor (governor.h), never by anybody who has a clock.
  *
  * Times are seconds of the governor's clock, which only goes forward; shares are parts of the node,
@@ -128,7 +128,7 @@ struct sg_share_policy {
         int (*load)(void *state, const void *data, size_t size);
 };
 
-extern const struct sg_share_policy *const sg_share_policies[]; /* by enum sg_share_kind */
+extern const struct sg_share_policy *const sg_share_policies[_SG_SHARE_MAX]; /* by kind */
 
 /* By weights, none above its width: what the kernel makes of cpu.weight among jobs that want all
  * they can get. weights, widths → shares, arrays of n; shares may be weights. */
