@@ -2,8 +2,8 @@
 #pragma once
 /*
  * Share policies: how much of the node each running job gets. A policy is one file and one line in
- * SG_SHARE_POLICIES (share-settings.h); it decides from a snapshot and what it remembers itself, and is called by the
- * governor (governor.h), never by anybody who has a clock.
+ * SG_SHARE_POLICIES (share-settings.h); it decides from a snapshot and what it remembers itself,
+ * and is called by the governor (governor.h), never by anybody who has a clock.
  *
  * Times are seconds of the governor's clock, which only goes forward; shares are parts of the node,
  * 0 … 1; sizes are CPU-seconds ÷ the node's CPUs, that is seconds alone on the node, so that a
