@@ -232,7 +232,6 @@ static void put_links(struct sg_metrics *x, struct sg_openmetrics *w)
         const struct sg_link *all;
         size_t n;
 
-        (void)sg_links_read_counters(links);
         all = sg_links_get(links, &n);
         for (size_t i = 0; i < SG_ELEMENTSOF(figures); i++) {
                 FAMILY(w, figures[i].id);

@@ -16,8 +16,10 @@ struct sg_monitor {
         struct sg_list running; /* struct sg_measured */
         sd_event_source *timer;
         struct sg_cadence cadence;
-        uint64_t round;
-        bool reported; /* by any job since the last round */
+        uint64_t round, round_usec; /* how many there were, and when the last was */
+        unsigned n_running, next_place;
+        bool reported;          /* by any job since the last round */
+        bool told, told_before; /* the reader said something in this interval, in the last */
         struct sg_node_sampler *node_sampler;
         struct sg_node_sample node;
         double busy;
@@ -34,6 +36,10 @@ struct sg_monitor {
 /* monitor-report.c */
 
 void sg_monitor_begin_progress(struct sg_measured *d);
+/* It reports: what it has used by now, or SG_UNLIMITED. */
+uint64_t sg_monitor_cpu_now(struct sg_measured *d);
+/* All that the reader found in a round of its own has been said. */
+void sg_monitor_told(struct sg_monitor *mon);
 /* Has the reader follow a job that has lived for a round. */
 void sg_monitor_follow(struct sg_measured *d);
 /* progress.c: what the reader is told of a job; false: it isn't followed. Strings are the job's or
@@ -48,7 +54,7 @@ enum sg_goal sg_progress_goal(const struct sg_live *l);
 void sg_monitor_replay(struct sg_measured *d);
 int sg_monitor_open_reports(struct sg_monitor *mon, const char *runtime_dir);
 void sg_monitor_close_reports(struct sg_monitor *mon);
-/* A point of its series, with what is known of its progress. */
+/* A point of its series, with where it is by its own account. */
 void sg_monitor_record(struct sg_measured *d, float cpu, float share);
 /* How long it has run by now. */
 uint64_t sg_monitor_running_usec(const struct sg_measured *d);

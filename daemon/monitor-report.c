@@ -31,15 +31,6 @@ static struct sg_live *find(struct sg_monitor *mon, const struct sg_job_key *key
 
 /* One report */
 
-static uint64_t cpu_now(struct sg_measured *d)
-{
-        struct sg_sample now = d->last; /* which is the round's: rates are between rounds */
-
-        if (d->sampler)
-                (void)sg_sampler_read(d->sampler, SG_SAMPLE_CPU, &now);
-        return now.cpu_usec;
-}
-
 /* The row has what was said last: in the history it is what remains. */
 static void note_in_row(struct sg_live *l)
 {
@@ -49,21 +40,23 @@ static void note_in_row(struct sg_live *l)
         sg_monitor_view(l, &v);
         if (v.has & SG_REPORT_EVAL)
                 (void)snprintf(j->eval, sizeof(j->eval), "%.9g", v.eval);
-        j->step = v.has & SG_REPORT_STEP ? v.step : SG_UNLIMITED;
-        j->total = v.has & SG_REPORT_TOTAL ? v.total : SG_UNLIMITED;
+        if (v.has & SG_REPORT_STEP)
+                j->step = v.step;
+        if (v.has & SG_REPORT_TOTAL)
+                j->total = v.total;
 }
 
 static void feed(struct sg_monitor *mon, struct sg_live *l, const struct sg_report *report,
                  const char *source)
 {
         struct sg_measured *d = l->measured;
-        uint64_t cpu_usec = cpu_now(d);
+        uint64_t cpu_usec = sg_monitor_cpu_now(d);
 
         sg_progress_feed(&d->progress, report, sg_monitor_running_usec(d), cpu_usec);
-        (void)snprintf(d->source, sizeof(d->source), "%s", source);
-        note_in_row(l);
+        if (strcmp(d->source, source) != 0)
+                (void)snprintf(d->source, sizeof(d->source), "%s", source);
+        d->reported = true;
         sg_loop_heard(l, cpu_usec);
-        d->n_reports++;
         if (!mon->reported) {
                 mon->reported = true;
                 sg_monitor_wake(mon);
@@ -109,6 +102,7 @@ static void end_of_words(struct sg_live *l)
         struct sg_measured *d = l->measured;
         void (*done)(struct sg_live *) = d->last_words;
 
+        note_in_row(l);
         sg_monitor_record(d, NAN, NAN); /* who waits for its end sees the last of it */
         d->followed = false;
         d->last_words = NULL;
@@ -123,6 +117,11 @@ static void on_finished(const struct sg_job_key *key, void *userdata)
 
         if (l)
                 end_of_words(l);
+}
+
+static void on_round(void *userdata)
+{
+        sg_monitor_told(userdata);
 }
 
 static int on_impatience(sd_event_source *source, uint64_t usec, void *userdata)
@@ -168,7 +167,9 @@ bool sg_monitor_finish(struct sg_live *l, void (*done)(struct sg_live *l))
         struct sg_measured *d = l->measured;
 
         note_network(l);
-        if (!d)
+        if (d)
+                note_in_row(l);
+        else
                 recall(l);
         if (!d || !d->followed)
                 return false;
@@ -370,6 +371,7 @@ int sg_monitor_open_reports(struct sg_monitor *mon, const char *runtime_dir)
         const struct sg_job_reader_calls calls = {.report = on_report,
                                                   .finished = on_finished,
                                                   .trouble = on_trouble,
+                                                  .round = on_round,
                                                   .userdata = mon};
         struct sg_notify_socket_options notify = {.v1_controller = "memory",
                                                   .lookup = on_lookup,

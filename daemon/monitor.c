@@ -2,6 +2,10 @@
 /*
  * Rounds. A job is on the list from its start; its files are opened by the first round that it
  * lives to see, so that short jobs cost nothing here. One timer serves all.
+ *
+ * While jobs report, the reader's rounds lead: ours follow what it says instead of a timer of their
+ * own, so that the daemon wakes up once per interval and not twice, and a report goes with the CPU
+ * time that was read for its round. To wake up is what a round costs most.
  */
 #include "base/cleanup.h"
 #include "base/time-util.h"
@@ -18,10 +22,14 @@
 
 /* Waits are asked for process by process: not in every round, and of so many of a job at most. */
 #define DELAYS_ROUNDS 8
+#define DELAYS_ROUNDS_MANY 16
 #define DELAYS_FIRST 4 /* of a new job it is good to know soon what it can use */
 /* What a burst of submissions or a list of thousands took goes back to the system. */
 #define TRIM_ROUNDS 32
 #define DELAYS_PIDS 512
+/* Of an interval: how much sooner a round may be, and how much later when the reader leads. */
+#define EARLY_PARTS 8
+#define LATE_PARTS 16
 
 /* One job */
 
@@ -88,7 +96,7 @@ static int sample(struct sg_measured *d, uint32_t what, struct sg_sample *s)
                 return r;
         if (d->sampler)
                 say_trouble(d);
-        if (sg_scope_net(d->live->scope, &rx, &tx) >= 0) {
+        if (what & SG_SAMPLE_IO && sg_scope_net(d->live->scope, &rx, &tx) >= 0) {
                 s->net_rx_bytes = rx;
                 s->net_tx_bytes = tx;
         }
@@ -97,18 +105,17 @@ static int sample(struct sg_measured *d, uint32_t what, struct sg_sample *s)
 
 void sg_monitor_record(struct sg_measured *d, float cpu, float share)
 {
-        struct sg_progress_view view;
-        struct sg_point p = {.time_usec = sg_now_realtime_usec(),
-                             .memory_bytes = d->last.memory_bytes,
-                             .cpu = cpu,
-                             .share = share};
+        const struct sg_point p = {
+                .time_usec = sg_now_realtime_usec(),
+                .eval = d->progress.eval,
+                .step = d->progress.has & SG_REPORT_STEP ? d->progress.step : SG_UNLIMITED,
+                .memory_bytes = d->last.memory_bytes,
+                .cpu = cpu,
+                .share = share,
+        };
 
-        if (!d->series)
-                return;
-        sg_monitor_view(d->live, &view);
-        p.eval = view.eval;
-        p.step = view.step;
-        sg_series_add(d->series, &p);
+        if (d->series)
+                sg_series_add(d->series, &p);
 }
 
 static void look_at_delays(struct sg_monitor *mon, struct sg_measured *d)
@@ -127,40 +134,55 @@ static void look_at_delays(struct sg_monitor *mon, struct sg_measured *d)
         }
 }
 
-/* Whether it did anything. */
-static bool look_at(struct sg_monitor *mon, struct sg_measured *d, unsigned place, unsigned n)
+/* -ENOENT: its end is on its way. */
+static int sample_for_round(struct sg_monitor *mon, struct sg_measured *d)
 {
         struct sg_sample before = d->last;
-        bool first = before.now_usec == 0, active;
+        bool first = before.now_usec == 0;
         bool slow = mon->cadence.interval_usec > mon->cadence.base_usec;
-        bool waits = d->rounds++ < DELAYS_FIRST || (mon->round + place) % DELAYS_ROUNDS == 0;
-        uint32_t what = first || slow ? SG_SAMPLE_ALL : sg_sample_due(mon->round, place, n);
+        uint32_t what =
+                first || slow ? SG_SAMPLE_ALL : sg_sample_due(mon->round, d->place, mon->n_running);
+        int r = sample(d, what, &d->last);
 
-        if (first && !d->sampler && !d->series)
-                open_job(d);
-        if (sample(d, what, &d->last) < 0)
-                return false; /* its end is on its way */
+        if (r < 0)
+                return r;
         if (sg_sample_rate(before.cpu_usec, d->last.cpu_usec, d->last.now_usec - before.now_usec,
                            &d->cpu_rate))
                 d->cpu_rate /= SG_USEC_PER_SEC;
-        active = first || d->n_reports > 0 || sg_sample_active(&before, &d->last);
-        d->n_reports = 0;
-        if (first || waits)
+        d->active = first || sg_sample_active(&before, &d->last);
+        d->sampled = true;
+        return 0;
+}
+
+/* Whether it did anything. */
+static bool look_at(struct sg_monitor *mon, struct sg_measured *d)
+{
+        bool first = d->last.now_usec == 0, reported = d->reported;
+        unsigned turns = mon->n_running > SG_SAMPLE_FEW ? DELAYS_ROUNDS_MANY : DELAYS_ROUNDS;
+        bool waits = d->rounds++ < DELAYS_FIRST || (mon->round + d->place) % turns == 0;
+
+        if (first && !d->sampler && !d->series)
+                open_job(d);
+        if (!d->sampled && sample_for_round(mon, d) < 0)
+                return false;
+        d->sampled = d->reported = false;
+        if (waits)
                 look_at_delays(mon, d);
         if (first)
                 sg_monitor_follow(d);
-        sg_loop_looked(d->live, first || waits);
+        sg_loop_looked(d->live, waits);
         sg_monitor_record(d, (float)d->cpu_rate, (float)sg_monitor_share(d->live, NULL, 0));
-        return active;
+        return d->active || reported;
 }
 
 /* Rounds */
 
 static int on_round(sd_event_source *source, uint64_t usec, void *userdata);
 
-static void arm(struct sg_monitor *mon, uint64_t delay_usec)
+static void arm(struct sg_monitor *mon, uint64_t interval_usec)
 {
-        uint64_t slack = delay_usec / 20;
+        uint64_t slack = interval_usec / 20;
+        uint64_t delay_usec = interval_usec + (mon->told_before ? interval_usec / LATE_PARTS : 0);
         int r;
 
         if (mon->timer) {
@@ -175,7 +197,7 @@ static void arm(struct sg_monitor *mon, uint64_t delay_usec)
         }
         if (r < 0)
                 sg_log(LOG_ERR, "cannot set the monitor's timer: %s", strerror(-r));
-        sg_job_reader_set_interval(mon->manager->reader, delay_usec);
+        sg_job_reader_set_interval(mon->manager->reader, interval_usec);
 }
 
 static double busy_between(const struct sg_node_sample *a, const struct sg_node_sample *b)
@@ -199,23 +221,19 @@ static void look_at_node(struct sg_monitor *mon)
         while ((trouble = sg_node_sampler_trouble(mon->node_sampler)))
                 sg_log(LOG_WARNING, "%s", trouble);
         mon->busy = busy_between(&before, &mon->node);
-        (void)sg_links_read_counters(mon->links);
 }
 
-static int on_round(sd_event_source *source, uint64_t usec, void *userdata)
+static void run_round(struct sg_monitor *mon)
 {
-        struct sg_monitor *mon = userdata;
         struct sg_measured *d, *next;
         bool active = mon->reported;
-        unsigned place = 0, n = 0;
 
-        (void)source;
-        (void)usec;
         mon->reported = false;
-        sg_list_foreach (d, &mon->running, link)
-                n++;
+        mon->told_before = mon->told;
+        mon->told = false;
+        mon->round_usec = sg_now_monotonic_usec();
         sg_list_foreach_safe (d, next, &mon->running, link)
-                active |= look_at(mon, d, place++, n);
+                active |= look_at(mon, d);
         look_at_node(mon);
         if (mon->round++ % TRIM_ROUNDS == 0)
                 (void)malloc_trim(0);
@@ -223,7 +241,49 @@ static int on_round(sd_event_source *source, uint64_t usec, void *userdata)
                 sg_job_reader_set_interval(mon->manager->reader, 0);
         else
                 arm(mon, sg_cadence_next(&mon->cadence, active));
+}
+
+static int on_round(sd_event_source *source, uint64_t usec, void *userdata)
+{
+        (void)source;
+        (void)usec;
+        run_round(userdata);
         return 0;
+}
+
+static bool is_nearly_due(const struct sg_monitor *mon)
+{
+        uint64_t interval = mon->cadence.interval_usec;
+
+        return sg_now_monotonic_usec() - mon->round_usec >= interval - interval / EARLY_PARTS;
+}
+
+/* A reader that is at odds with our rounds, twice in a row, makes the next one late: from then on
+ * they are one. */
+void sg_monitor_told(struct sg_monitor *mon)
+{
+        mon->told = true;
+        if (sg_list_empty(&mon->running))
+                return;
+        if (is_nearly_due(mon))
+                run_round(mon);
+        else if (mon->told_before)
+                arm(mon, mon->cadence.interval_usec);
+}
+
+/* Rates are between rounds: what is read in between is of no other use. */
+uint64_t sg_monitor_cpu_now(struct sg_measured *d)
+{
+        struct sg_monitor *mon = d->live->manager->monitor;
+        struct sg_sample now = d->last;
+
+        if (!d->sampler)
+                return now.cpu_usec;
+        if (is_nearly_due(mon) && !d->sampled && now.now_usec > 0)
+                return sample_for_round(mon, d) < 0 ? now.cpu_usec : d->last.cpu_usec;
+        if (!d->sampled)
+                (void)sg_sampler_read(d->sampler, SG_SAMPLE_CPU, &now);
+        return now.cpu_usec;
 }
 
 void sg_monitor_wake(struct sg_monitor *mon)
@@ -250,6 +310,8 @@ void sg_monitor_watch(struct sg_live *l)
                 return;
         }
         d->live = l;
+        d->place = mon->next_place++;
+        mon->n_running++;
         sg_sample_init(&d->last);
         d->last.now_usec = 0;
         sg_delays_init(&d->delays);
@@ -288,6 +350,7 @@ void sg_monitor_forget(struct sg_live *l)
                 sg_monitor_record(d, NAN, NAN); /* with its last words */
         l->measured = NULL;
         sg_list_remove(&d->link);
+        l->manager->monitor->n_running--;
         if (d->followed)
                 sg_job_reader_forget(l->manager->reader, &l->job.key);
         sg_delays_deinit(&d->delays);
@@ -317,6 +380,7 @@ double sg_monitor_busy(const struct sg_monitor *mon)
 
 struct sg_links *sg_monitor_links(const struct sg_monitor *mon)
 {
+        (void)sg_links_read_counters(mon->links);
         return mon->links;
 }
 

@@ -30,8 +30,11 @@ struct sg_measured {
         char *status;                    /* what it says of itself (STATUS=), or NULL */
         struct sg_series *series;
         struct sg_delays delays;
-        uint64_t rounds;                       /* that it has lived to see */
-        uint64_t n_reports;                    /* since the last round */
+        unsigned place;                        /* its turns among the others */
+        unsigned rounds;                       /* that it has lived to see */
+        bool sampled;                          /* for the round that is under way, or just due */
+        bool active;                           /* it did something in this interval */
+        bool reported;                         /* since the last round */
         bool followed;                         /* the reader knows it */
         void (*last_words)(struct sg_live *l); /* whom to call when they have come */
 };
@@ -69,6 +72,7 @@ int sg_monitor_paths(const struct sg_live *l, const char **ret_notify, char *all
 const struct sg_node_sample *sg_monitor_node(struct sg_monitor *mon);
 /* How busy its CPUs were between the last two looks, 0 … 1; NaN = not known. */
 double sg_monitor_busy(const struct sg_monitor *mon);
+/* Their counters are read now. */
 struct sg_links *sg_monitor_links(const struct sg_monitor *mon);
 
 /* A sg_config_check_fn: the patterns of [Progress]. */

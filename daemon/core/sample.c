@@ -17,8 +17,22 @@ void sg_sample_init(struct sg_sample *s)
 uint32_t sg_sample_due(uint64_t round, size_t place, size_t n)
 {
         static const uint8_t turns[] = {
-                SG_SAMPLE_MEMORY | SG_SAMPLE_PIDS,        SG_SAMPLE_PSI, SG_SAMPLE_IO,     0,
-                SG_SAMPLE_MEMORY | SG_SAMPLE_WORKING_SET, SG_SAMPLE_PSI, SG_SAMPLE_EVENTS, 0,
+                SG_SAMPLE_MEMORY | SG_SAMPLE_PIDS,
+                SG_SAMPLE_PSI,
+                SG_SAMPLE_IO,
+                0,
+                SG_SAMPLE_MEMORY | SG_SAMPLE_WORKING_SET,
+                0,
+                0,
+                0,
+                SG_SAMPLE_MEMORY | SG_SAMPLE_PIDS,
+                SG_SAMPLE_PSI,
+                SG_SAMPLE_IO,
+                0,
+                SG_SAMPLE_MEMORY | SG_SAMPLE_EVENTS,
+                0,
+                0,
+                0,
         };
         uint64_t turn = round + place;
 

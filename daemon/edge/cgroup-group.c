@@ -193,12 +193,23 @@ bool sg_group_has(const char *group, const char *file)
         return sg_group_join(path, group, file) == 0 && access(path, F_OK) == 0;
 }
 
+/* kernfs counts as directories on disks do, their own name and each child's "..". */
+static bool has_no_child(const char *group)
+{
+        struct stat st;
+
+        return stat(group, &st) == 0 && st.st_nlink == 2;
+}
+
 int sg_group_foreach_child(const char *group, sg_group_cb cb, void *userdata)
 {
-        _cleanup_closedir_ DIR *d = opendir(group);
+        _cleanup_closedir_ DIR *d = NULL;
         struct dirent *e;
         int r = 0;
 
+        if (has_no_child(group))
+                return 0;
+        d = opendir(group);
         if (!d)
                 return errno == ENOENT ? 0 : -errno;
         while (r == 0 && (errno = 0, e = readdir(d)))

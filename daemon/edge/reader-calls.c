@@ -28,13 +28,20 @@ static struct sg_followed *find_key(struct sg_job_reader *r, const struct sg_job
         return NULL;
 }
 
+/* A round speaks of jobs in the list's order: the search goes on from where the last one ended. */
 static struct sg_followed *find_id(struct sg_job_reader *r, uint64_t id)
 {
-        struct sg_followed *f;
+        struct sg_list *at = r->found;
 
-        sg_list_foreach (f, &r->followed, link)
-                if (f->id == id)
+        do {
+                struct sg_followed *f = sg_list_entry(at, struct sg_followed, link);
+
+                if (at != &r->followed && f->id == id) {
+                        r->found = at;
                         return f;
+                }
+                at = at->next;
+        } while (at != r->found);
         return NULL;
 }
 
@@ -45,8 +52,9 @@ const struct sg_job_key *sg_job_reader_key_of(struct sg_job_reader *r, uint64_t 
         return f ? &f->key : NULL;
 }
 
-static void drop(struct sg_followed *f)
+static void drop(struct sg_job_reader *r, struct sg_followed *f)
 {
+        r->found = &r->followed;
         sg_list_remove(&f->link);
         free(f);
 }
@@ -54,7 +62,7 @@ static void drop(struct sg_followed *f)
 void sg_job_reader_drop_all(struct sg_job_reader *r)
 {
         while (!sg_list_empty(&r->followed))
-                drop(sg_list_entry(r->followed.next, struct sg_followed, link));
+                drop(r, sg_list_entry(r->followed.next, struct sg_followed, link));
 }
 
 bool sg_job_reader_is_finishing(const struct sg_job_reader *r)
@@ -109,7 +117,7 @@ void sg_job_reader_forget(struct sg_job_reader *r, const struct sg_job_key *key)
         sg_list_foreach_safe (f, next, &r->followed, link)
                 if (is_key(f, key)) {
                         sg_reader_put_id(&r->out, SG_READER_FORGET, f->id);
-                        drop(f);
+                        drop(r, f);
                 }
         sg_job_reader_send(r);
 }
@@ -121,7 +129,7 @@ int sg_job_reader_finish(struct sg_job_reader *r, const struct sg_job_key *key)
         if (!f)
                 return -ENOENT;
         if (r->fd < 0) {
-                drop(f);
+                drop(r, f);
                 return -ENOENT;
         }
         f->finishing = true;
@@ -169,7 +177,7 @@ static void tell_finished(struct sg_job_reader *r, struct sg_followed *f)
 {
         struct sg_job_key key = f->key;
 
-        drop(f);
+        drop(r, f);
         r->calls.finished(&key, r->calls.userdata);
 }
 
@@ -180,8 +188,10 @@ static int take(struct sg_job_reader *r, const struct sg_reader_message *m)
         struct sg_job_key key;
 
         if (m->kind != SG_READER_REPORT && m->kind != SG_READER_TROUBLE &&
-            m->kind != SG_READER_FINISHED)
+            m->kind != SG_READER_FINISHED && m->kind != SG_READER_ROUND)
                 return -EBADMSG;
+        if (m->kind == SG_READER_ROUND && r->calls.round)
+                r->calls.round(r->calls.userdata);
         if (!f)
                 return 0; /* forgotten meanwhile */
         if (m->kind == SG_READER_TROUBLE) {
@@ -215,6 +225,7 @@ void sg_job_reader_finish_all(struct sg_job_reader *r)
         struct sg_followed *f, *next;
         struct sg_list all = SG_LIST_INIT(all);
 
+        r->found = &r->followed;
         sg_list_foreach_safe (f, next, &r->followed, link)
                 if (f->finishing) {
                         sg_list_remove(&f->link);
@@ -232,7 +243,7 @@ void sg_job_reader_blame(struct sg_job_reader *r, uint64_t id)
         if (!f || ++f->deaths < DEATHS_MAX || f->finishing)
                 return;
         key = f->key;
-        drop(f);
+        drop(r, f);
         r->calls.trouble(&key,
                          "what it writes was too much for the reader three times; it "
                          "isn't followed any more",

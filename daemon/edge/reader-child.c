@@ -30,6 +30,7 @@ struct child {
         struct sg_record out;
         uint64_t interval_usec, next_usec; /* of the next round */
         bool news;                         /* jobs whose journal hasn't been looked at yet */
+        bool said;                         /* something, in this round */
 };
 
 /* --- what it gives up ---------------------------------------------------------------------------
@@ -96,6 +97,7 @@ static int flush(struct child *c)
         while ((r = sg_datagram_send(c->fd, c->out.data, c->out.size, -1)) == -EAGAIN)
                 (void)poll(&p, 1, -1);
         c->out.size = 0;
+        c->said = true;
         if (c->out.allocated > FLUSH_SIZE)
                 sg_record_deinit(&c->out);
         return r;
@@ -133,12 +135,16 @@ static int look_at_all(struct child *c)
         struct sg_reading *j;
         int r = 0;
 
+        c->said = false;
         sg_list_foreach (j, &c->jobs, link) {
                 r = look_at(c, j, false);
                 if (r < 0)
                         return r;
         }
-        return look_at_journal(c);
+        r = look_at_journal(c);
+        if (r >= 0 && (c->said || c->out.size > 0))
+                sg_reader_put_id(&c->out, SG_READER_ROUND, SG_READER_NOBODY);
+        return r;
 }
 
 /* --- what it is told ----------------------------------------------------------------------------

@@ -34,6 +34,7 @@ struct sg_job_reader {
         sd_event_source *io, *check, *restart;
         struct sg_job_reader_calls calls;
         struct sg_list followed; /* by id */
+        struct sg_list *found;   /* there, what was looked up last; or the list itself */
         struct sg_list corpses;
         uint64_t next_id, interval_usec;
         struct sg_record out;

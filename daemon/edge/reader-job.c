@@ -155,7 +155,7 @@ static void look_at_text(struct sg_job_text *t, struct sg_tail *tail, bool last,
 
         if (!t->open)
                 return;
-        r = sg_tail_look(tail, on_text, t);
+        r = last ? sg_tail_look(tail, on_text, t) : sg_tail_glance(tail, on_text, t);
         text_settle(t, last || r <= 0);
         text_tell(t, NULL, out);
         tell_error(t->job, r, tail->path, out);

@@ -6,7 +6,7 @@
  * may be wrong about where its life began, the daemon because the reader has read jobs' text.
  *
  *   daemon → reader   FOLLOW, FORGET, FINISH, INTERVAL
- *   reader → daemon   REPORT, TROUBLE, FINISHED
+ *   reader → daemon   REPORT, TROUBLE, FINISHED, ROUND
  *
  * A job is known by the number that the daemon gave it with FOLLOW, which is never used again.
  */
@@ -27,6 +27,7 @@ enum sg_reader_kind {
         SG_READER_REPORT,
         SG_READER_TROUBLE,
         SG_READER_FINISHED,
+        SG_READER_ROUND,
         _SG_READER_KIND_MAX,
 };
 
@@ -58,7 +59,7 @@ struct sg_reader_message {
 };
 
 void sg_reader_put_follow(struct sg_record *out, uint64_t id, const struct sg_follow *f);
-/* FORGET, FINISH, FINISHED. */
+/* FORGET, FINISH, FINISHED; ROUND, with SG_READER_NOBODY's. */
 void sg_reader_put_id(struct sg_record *out, enum sg_reader_kind kind, uint64_t id);
 void sg_reader_put_interval(struct sg_record *out, uint64_t usec);
 void sg_reader_put_report(struct sg_record *out, uint64_t id, const struct sg_report *report,

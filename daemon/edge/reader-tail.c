@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #define BUFFER_SIZE (64U << 10)
+#define GLANCES 8 /* until the name is looked at again */
 
 static char buffer[BUFFER_SIZE];
 
@@ -76,6 +77,16 @@ static void skip_to(struct sg_tail *t, uint64_t to, sg_tail_fn *fn, void *userda
         t->mid_line = true;
 }
 
+/* What was read into the buffer. */
+static void take(struct sg_tail *t, size_t n, sg_tail_fn *fn, void *userdata)
+{
+        size_t skip = rest_of_line(t, buffer, n);
+
+        t->at += n;
+        if (n > skip)
+                fn(buffer + skip, n - skip, userdata);
+}
+
 /* Reads on to `size`, or to the file's end if that comes first. */
 static int read_on(struct sg_tail *t, uint64_t size, sg_tail_fn *fn, void *userdata)
 {
@@ -87,16 +98,12 @@ static int read_on(struct sg_tail *t, uint64_t size, sg_tail_fn *fn, void *userd
                 uint64_t left = size - t->at;
                 ssize_t n = sg_pread(t->fd, buffer, left < BUFFER_SIZE ? (size_t)left : BUFFER_SIZE,
                                      t->at);
-                size_t skip;
 
                 if (n < 0)
                         return (int)n;
                 if (n == 0)
                         break;
-                t->at += (uint64_t)n;
-                skip = rest_of_line(t, buffer, (size_t)n);
-                if ((size_t)n > skip)
-                        fn(buffer + skip, (size_t)n - skip, userdata);
+                take(t, (size_t)n, fn, userdata);
         }
         return t->at > begin;
 }
@@ -160,7 +167,7 @@ static int look_at_same(struct sg_tail *t, uint64_t size, sg_tail_fn *fn, void *
         return read_on(t, size, fn, userdata);
 }
 
-int sg_tail_look(struct sg_tail *t, sg_tail_fn *fn, void *userdata)
+static int look(struct sg_tail *t, sg_tail_fn *fn, void *userdata)
 {
         uint64_t size = 0;
         struct stat st;
@@ -182,4 +189,26 @@ int sg_tail_look(struct sg_tail *t, sg_tail_fn *fn, void *userdata)
         if (r >= 0)
                 r = read_on(t, size, fn, userdata);
         return came > 0 ? 1 : r;
+}
+
+int sg_tail_look(struct sg_tail *t, sg_tail_fn *fn, void *userdata)
+{
+        int r = look(t, fn, userdata);
+
+        t->grows = r > 0;
+        t->glances = 0;
+        return r;
+}
+
+int sg_tail_glance(struct sg_tail *t, sg_tail_fn *fn, void *userdata)
+{
+        ssize_t n = 0;
+
+        if (t->fd >= 0 && t->grows && t->glances++ < GLANCES)
+                n = sg_pread(t->fd, buffer, BUFFER_SIZE, t->at);
+        /* Of so much there may be more than is to be read. */
+        if (n <= 0 || n == (ssize_t)BUFFER_SIZE)
+                return sg_tail_look(t, fn, userdata);
+        take(t, (size_t)n, fn, userdata);
+        return 1;
 }

@@ -3,7 +3,7 @@
 /*
  * Follows a text file that grows, by its name: over rotation (the file is renamed or removed and
  * another one takes its name; what the old one still had is read first), truncation, and its not
- * being there yet. What hasn't changed costs one stat.
+ * being there yet. What hasn't changed costs one stat; what grows, one read.
  *
  * One look reads SG_TAIL_LOOK_MAX at most; of more, or of what was there before the first look,
  * only the newest is read, from the next line on.
@@ -32,6 +32,8 @@ struct sg_tail {
         uint64_t at;
         bool mid_line; /* what comes first is the rest of a line that was skipped */
         bool opened;   /* ever */
+        bool grows;    /* something came at the last look */
+        uint8_t glances;
 };
 
 #define SG_TAIL_ANYBODY ((uid_t)-1)
@@ -43,6 +45,9 @@ void sg_tail_deinit(struct sg_tail *t);
 /* 1: something came; 0: nothing; -ENOENT: it isn't there (yet); -EPERM: it belongs to somebody
  * else; -ENOTSUP: it isn't a regular file; or why it can't be read. All may pass: look again. */
 int sg_tail_look(struct sg_tail *t, sg_tail_fn *fn, void *userdata);
+/* The same, but of a file that grows only what was added: that another one has its name is seen
+ * when nothing was, or some looks later. */
+int sg_tail_glance(struct sg_tail *t, sg_tail_fn *fn, void *userdata);
 
 /* For other files that are looked at in the same way: opens what must be a regular file of this
  * user. No link is followed (in the last place of the path), nothing is waited for. The fd, or as

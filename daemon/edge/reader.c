@@ -84,6 +84,7 @@ int sg_job_reader_start(struct sg_job_reader **ret, const char *journal_dir)
         if (!r)
                 return -ENOMEM;
         sg_list_init(&r->followed);
+        r->found = &r->followed;
         sg_list_init(&r->corpses);
         r->fd = r->pidfd = -1;
         r->journal_dir = journal_dir ? strdup(journal_dir) : NULL;

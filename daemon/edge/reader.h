@@ -46,6 +46,9 @@ struct sg_job_reader_calls {
         void (*finished)(const struct sg_job_key *key, void *userdata);
         /* One line, once per job and kind of trouble. */
         void (*trouble)(const struct sg_job_key *key, const char *what, void *userdata);
+        /* It has looked at everything, as it does on every interval, and all that it found has been
+         * reported; not called if that was nothing. May be NULL. */
+        void (*round)(void *userdata);
         void *userdata;
 };
 

@@ -286,11 +286,13 @@ static void told(struct sg_sampler *s, size_t role)
 bool sg_sampler_trouble(struct sg_sampler *s, char *buf, size_t size)
 {
         for (size_t i = 0; i < SG_ROLES_MAX; i++) {
-                const struct sg_source *source = &sg_roles[i].sources[s->source[i]];
-                const char *dir = dir_of(s, source->hier);
+                const struct sg_source *source;
+                const char *dir;
 
                 if (s->trouble[i] == 0)
                         continue;
+                source = &sg_roles[i].sources[s->source[i]];
+                dir = dir_of(s, source->hier);
                 (void)snprintf(buf, size, "%s%s/%s: %s", dir ? dir : "", below(s), source->file,
                                describe(s->trouble[i]));
                 told(s, i);

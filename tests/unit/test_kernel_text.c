@@ -411,7 +411,7 @@ static size_t due(uint64_t round, size_t jobs, uint32_t bit)
         return n;
 }
 
-/* In sixteen rounds each job has had everything, and any round costs what the others do. */
+/* In 32 rounds each job has had everything, and any round costs what the others do. */
 static void test_due(void **state)
 {
         const size_t jobs = 64;
@@ -420,18 +420,18 @@ static void test_due(void **state)
         for (size_t job = 0; job < jobs; job++) {
                 uint32_t had = 0;
 
-                for (uint64_t round = 100; round < 116; round++)
+                for (uint64_t round = 100; round < 132; round++)
                         had |= sg_sample_due(round, job, jobs);
                 assert_int_equal(had, SG_SAMPLE_ALL);
         }
         for (uint64_t round = 0; round < 40; round++) {
                 assert_int_equal(due(round, jobs, SG_SAMPLE_CPU), jobs);
                 assert_int_equal(due(round, jobs, SG_SAMPLE_MEMORY), jobs / 8);
-                assert_int_equal(due(round, jobs, SG_SAMPLE_PSI), jobs / 8);
+                assert_int_equal(due(round, jobs, SG_SAMPLE_PSI), jobs / 16);
                 assert_int_equal(due(round, jobs, SG_SAMPLE_IO), jobs / 16);
                 assert_int_equal(due(round, jobs, SG_SAMPLE_PIDS), jobs / 16);
-                assert_int_equal(due(round, jobs, SG_SAMPLE_EVENTS), jobs / 16);
-                assert_int_equal(due(round, jobs, SG_SAMPLE_WORKING_SET), jobs / 16);
+                assert_int_equal(due(round, jobs, SG_SAMPLE_EVENTS), jobs / 32);
+                assert_int_equal(due(round, jobs, SG_SAMPLE_WORKING_SET), jobs / 32);
                 assert_int_equal(sg_sample_due(round, 3, SG_SAMPLE_FEW), SG_SAMPLE_ALL);
         }
 }

@@ -46,6 +46,30 @@ static void test_finish(void **state)
         assert_int_equal(finish(7), -ENOENT);
 }
 
+/* A round that found something is over when all of that was told. */
+static void test_rounds(void **state)
+{
+        (void)state;
+        start_reader(NULL);
+        for (uint64_t n = 1; n <= 3; n++) {
+                put(n == 1 ? "log1" : n == 2 ? "log2" : "log3", "step 1/10 loss=0.5\n");
+                follow_log(n, n == 1 ? "log1" : n == 2 ? "log2" : "log3");
+        }
+        wait_until(heard[1].calls == 1 && heard[2].calls == 1 && heard[3].calls == 1);
+        assert_int_equal(n_rounds, 0);
+        add("log3", "step 2/10 loss=0.4\n");
+        add("log1", "step 2/10 loss=0.4\n");
+        sg_job_reader_set_interval(reader, INTERVAL);
+        wait_until(n_rounds == 1);
+        assert_int_equal(heard[1].report.step, 2);
+        assert_int_equal(heard[2].report.step, 1);
+        assert_int_equal(heard[3].report.step, 2);
+        add("log2", "step 3/10 loss=0.3\n");
+        wait_until(n_rounds == 2);
+        assert_int_equal(heard[2].report.step, 3);
+        assert_int_equal(heard[1].calls + heard[2].calls + heard[3].calls, 6);
+}
+
 static void test_forget(void **state)
 {
         struct sg_job_key key = key_of(1);
@@ -408,6 +432,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test_setup_teardown(test_log, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(test_finish, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(test_rounds, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(test_forget, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(test_presets, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(test_files, set_up, tear_down),

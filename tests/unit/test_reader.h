@@ -27,6 +27,7 @@ struct heard {
 };
 
 static struct heard heard[8]; /* by the job's n */
+static unsigned n_rounds;     /* of which it said that all was told */
 static sd_event *event;
 static struct sg_job_reader *reader;
 
@@ -60,12 +61,19 @@ static void on_trouble(const struct sg_job_key *key, const char *what, void *use
         (void)snprintf(h->trouble + n, sizeof(h->trouble) - n, "%s\n", what);
 }
 
+static void on_round(void *userdata)
+{
+        assert_ptr_equal(userdata, heard);
+        n_rounds++;
+}
+
 __attribute__((unused)) static int set_up(void **state)
 {
         const char *tmp = getenv("TMPDIR");
 
         (void)state;
         memset(heard, 0, sizeof(heard));
+        n_rounds = 0;
         sg_reader_check_usec = 5 * SG_USEC_PER_SEC;
         (void)snprintf(root, sizeof(root), "%s/sg-test-reader.XXXXXX", tmp ? tmp : "/tmp");
         return mkdtemp(root) ? 0 : -1;
@@ -116,6 +124,7 @@ __attribute__((unused)) static void start_reader(const char *journal_dir)
                 .report = on_report,
                 .finished = on_finished,
                 .trouble = on_trouble,
+                .round = on_round,
                 .userdata = heard,
         };
 

@@ -133,6 +133,55 @@ static void test_old_content(void **state)
         expect("own\n");
 }
 
+static int glance(void)
+{
+        got_size = 0;
+        got[0] = 0;
+        return sg_tail_glance(&tail, on_data, NULL);
+}
+
+/* What is added to a file that has lost its name comes first, and its successor isn't missed. */
+static void test_glances(void **state)
+{
+        _cleanup_close_ int fd = -1;
+        int looks = 0;
+
+        (void)state;
+        assert_int_equal(glance(), -ENOENT);
+        add("one\n");
+        assert_int_equal(glance(), 1);
+        add("old\n");
+        assert_int_equal(unlink(log_path), 0);
+        add("new\n");
+        assert_int_equal(glance(), 1);
+        assert_string_equal(got, "old\n");
+        assert_int_equal(glance(), 1);
+        assert_string_equal(got, "new\n");
+        assert_int_equal(tail.n_rotated, 1);
+        fd = open(log_path, O_WRONLY | O_APPEND | O_CLOEXEC);
+        assert_int_equal(unlink(log_path), 0);
+        add("next\n");
+        while (!strstr(got, "next\n")) {
+                assert_true(looks++ < 10);
+                assert_int_equal(sg_write_all(fd, "more\n", 5), 0); /* without a name */
+                assert_int_equal(glance(), 1);
+        }
+        assert_string_equal(got, "more\nnext\n");
+}
+
+static void test_glance_truncated(void **state)
+{
+        (void)state;
+        add("a long line\n");
+        assert_int_equal(glance(), 1);
+        write_log(O_TRUNC, "new\n", 4);
+        assert_int_equal(glance(), 1);
+        assert_string_equal(got, "new\n");
+        assert_int_equal(tail.n_truncated, 1);
+        assert_int_equal(glance(), 0);
+        assert_int_equal(glance(), 0);
+}
+
 /* Of much only the newest is read, from a line's beginning on. */
 static void test_much(void **state)
 {
@@ -272,6 +321,8 @@ int main(void)
                 cmocka_unit_test_setup_teardown(test_grows, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(test_truncated, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(test_removed, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(test_glances, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(test_glance_truncated, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(test_old_content, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(test_much, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(test_much_before_the_first_look, set_up, tear_down),
