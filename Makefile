@@ -308,8 +308,8 @@ demo: deps all $(WORKLOADS)
 	@$(TEST_ENV) tests/demo/demo
 bench-launch: deps all $(WORKLOADS) $(BENCHES)
 	@$(TEST_ENV) tests/bench/bench-launch
-bench-loop: deps all
-	@$(TEST_ENV) tests/bench/bench-loop
+bench-loop: deps all $(O)/tests/bench/bench_governor
+	@$(O)/tests/bench/bench_governor && $(TEST_ENV) tests/bench/bench-loop
 bench-monitor: deps all $(BENCHES)
 	@$(TEST_ENV) tests/bench/bench-monitor; first=$$?; $(TEST_ENV) tests/bench/bench-watch && exit $$first
 bench-sim: deps $(O)/schedctl
@@ -408,7 +408,7 @@ help:
 #h make kills           1,000 kill -9 at random under load (SG_KILLS=), and what was lost: nothing
 #h make demo            three governed jobs, live, within a minute
 #h make bench-launch    what a job's start costs, next to its peers
-#h make bench-loop      from a job's start or end to changed weights, with 50 jobs
+#h make bench-loop      a step of each policy, and from a job's start or end to changed weights
 #h make bench-monitor   what it costs to watch jobs: samples, logs, the whole governor, next to peers
 #h make bench-sim       how fast policies are simulated: 300 instances of 15 jobs each
 #h make bench-parse     how fast logs are read, next to regexec(3)
