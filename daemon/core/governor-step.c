@@ -14,6 +14,8 @@
 #define WEIGHT_MAX 10000U
 #define SAME_SHARE 1e-3
 #define WEIGHT_STEP .05
+#define NEW_SEC 3 /* until its use has been counted */
+#define MOSTLY_IDLE .5
 
 static int grow(void **array, size_t n, size_t size)
 {
@@ -74,9 +76,8 @@ static void look_at(struct sg_governor *g, struct sg_governed *j)
         n->class = j->class;
         n->width = width_of(g, j);
         n->used = j->cpu / g->cpus;
-        sg_learner_estimate(
-                j->learner, &g->classes[j->class].history, g->now, j->cpu, wants_of(d->policy),
-                driving_of(d), &n->estimate);
+        sg_learner_estimate(j->learner, &g->classes[j->class].history, g->now, j->cpu,
+                            wants_of(d->policy), driving_of(d), &n->estimate);
 }
 
 static void count_active(struct sg_governor *g)
@@ -206,15 +207,23 @@ static int step_domain(struct sg_governor *g, struct sg_domain *d)
         return 0;
 }
 
-/* While everybody can have all that they can use, weights don't matter, and each keeps its own. */
+/* While everybody can have all that they can use, weights don't matter, and each keeps its own. On
+ * a node that is mostly idle that also holds for jobs that have just begun: most that people start
+ * there hardly use it. */
 static bool is_calm(const struct sg_governor *g)
 {
-        double wanted = 0;
+        double wanted = 0, perhaps = 0;
 
-        for (size_t i = 0; i < g->n_jobs; i++)
-                if (!g->jobs[i]->held)
-                        wanted += g->jobs[i]->decision.width;
-        return wanted <= 1 + SAME_SHARE;
+        for (size_t i = 0; i < g->n_jobs; i++) {
+                const struct sg_governed *j = g->jobs[i];
+
+                if (!j->held && isnan(sg_learner_width(j->learner)) &&
+                    g->now < j->arrival + NEW_SEC)
+                        perhaps += j->decision.width;
+                else if (!j->held)
+                        wanted += j->decision.width;
+        }
+        return wanted + (wanted > MOSTLY_IDLE ? perhaps : 0) <= 1 + SAME_SHARE;
 }
 
 /* The kernel can't tell weights apart that hardly differ: what is in force stays then. */
