@@ -14,7 +14,8 @@ struct sg_looped {
         struct sg_applied applied;   /* in force, or on its way */
         uint32_t own_weight;         /* what its user gave it */
         double changed;              /* when that was last written */
-        double counted, cpu;         /* when its use was last told, and what that was; 0 = never */
+        /* when its use was last told, and what that was then; 0 = never */
+        double counted, used[SG_N_RESOURCES];
         bool aside;
 };
 
@@ -31,6 +32,8 @@ struct sg_loop {
         struct sg_decision_log *log; /* NULL: it couldn't be opened */
         unsigned causes;             /* enum sg_decision_cause, since the last step */
         enum sg_loop_dirt dirty;     /* what has happened since */
+        bool recalled;               /* a former daemon's file was there */
+        double peak[SG_N_RESOURCES]; /* the most of each, per second, that any job has had */
         char *state_dir;
 };
 

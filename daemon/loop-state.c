@@ -6,10 +6,13 @@
  */
 #include "base/file.h"
 #include "base/record.h"
+#include "base/time-util.h"
 #include "edge/log.h"
 #include "loop-internal.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define STATE_FILE "governor"
@@ -19,6 +22,7 @@
 #define SOON_SEC 1
 #define LATER_SEC 10
 #define MANY_JOBS 100
+#define HISTORY_JOBS 500 /* to be asked for */
 
 enum { TAG_BOOT = 1, TAG_GOVERNOR = 2, TAG_CRC = 3 };
 
@@ -117,6 +121,60 @@ void sg_loop_recall(struct sg_loop *loop)
         if (r >= 0)
                 r = sg_governor_load(loop->governor, saved.governor.data, saved.governor.size,
                                      saved.same_boot);
+        loop->recalled = r >= 0;
         if (r < 0)
                 sg_log(LOG_WARNING, "%s: %s; jobs are learnt anew", path, strerror(-r));
+}
+
+/* The store's word, where there is no file: after an upgrade, or when that was lost. */
+struct history {
+        struct sg_loop *loop;
+        struct ended {
+                char class[SG_CLASS_NAME_MAX];
+                double cpu;
+        } * jobs; /* newest first */
+        size_t n;
+};
+
+static void on_ended(int result, const struct sg_job *job, void *userdata)
+{
+        struct history *h = userdata;
+
+        if (result < 0 || h->n == HISTORY_JOBS || job->state != SG_JOB_EXITED ||
+            job->exit_code != 0 || job->cpu_usec == SG_UNLIMITED)
+                return;
+        strcpy(h->jobs[h->n].class, job->class);
+        h->jobs[h->n++].cpu = (double)job->cpu_usec / SG_USEC_PER_SEC;
+}
+
+static void on_history(int result, const struct sg_job *job, void *userdata)
+{
+        struct history *h = userdata;
+
+        (void)result;
+        (void)job;
+        while (h->n-- > 0)
+                sg_governor_remember(h->loop->governor, h->jobs[h->n].class, h->jobs[h->n].cpu,
+                                     (double)NAN);
+        free(h->jobs);
+        free(h);
+}
+
+void sg_loop_ask_history(struct sg_loop *loop)
+{
+        const struct sg_store_query q = {
+                .uid = SG_UNLIMITED, .finished_only = true, .limit = HISTORY_JOBS};
+        struct history *h;
+
+        if (loop->recalled)
+                return;
+        h = calloc(1, sizeof(*h));
+        if (h)
+                h->jobs = calloc(HISTORY_JOBS, sizeof(*h->jobs));
+        if (!h || !h->jobs) {
+                free(h);
+                return;
+        }
+        h->loop = loop;
+        sg_store_list(loop->manager->store, &q, on_ended, on_history, h);
 }

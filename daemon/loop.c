@@ -249,12 +249,6 @@ void sg_loop_heard(struct sg_live *l, uint64_t cpu_usec)
                                    loop->stepped + l->class->share.tick));
 }
 
-static double part(uint64_t of, uint64_t all)
-{
-        return of == SG_UNLIMITED || all == 0 || all == SG_UNLIMITED ? (double)NAN
-                                                                     : (double)of / (double)all;
-}
-
 /* Where nobody tells how long each thread waited: how long any of them did, which is the same for
  * jobs of one thread, and less than the truth for others. */
 static uint64_t waited_usec(const struct sg_measured *d)
@@ -262,36 +256,74 @@ static uint64_t waited_usec(const struct sg_measured *d)
         return d->delays.cpu_usec != SG_UNLIMITED ? d->delays.cpu_usec : d->last.psi_cpu_some_usec;
 }
 
+static double count(uint64_t n)
+{
+        return n == SG_UNLIMITED ? (double)NAN : (double)n;
+}
+
 static double seconds(uint64_t usec)
 {
-        return usec == SG_UNLIMITED ? (double)NAN : (double)usec / SG_USEC_PER_SEC;
+        return count(usec) / SG_USEC_PER_SEC;
+}
+
+static uint64_t sum(uint64_t a, uint64_t b)
+{
+        return a == SG_UNLIMITED || b == SG_UNLIMITED ? SG_UNLIMITED : a + b;
+}
+
+/* Nobody says what a disk or a network can do: the most that a job has had is taken for all. */
+static double part_of_peak(struct sg_loop *loop, enum sg_resource r, double rate)
+{
+        static const double least[SG_N_RESOURCES] = {
+                [SG_RESOURCE_IO] = 10e6, [SG_RESOURCE_NET] = 1e6};
+
+        if (isnan(rate))
+                return rate;
+        loop->peak[r] = fmax(fmax(loop->peak[r], rate), least[r]);
+        return rate / loop->peak[r];
+}
+
+/* What it used since the last time, as parts of the node. */
+static void tell_use(struct sg_looped *p, struct sg_learner_use *u)
+{
+        struct sg_loop *loop = p->live->manager->loop;
+        const struct sg_sample *s = &p->live->measured->last;
+        const double used[SG_N_RESOURCES] = {
+                [SG_RESOURCE_CPU] = u->cpu,
+                [SG_RESOURCE_IO] = count(sum(s->io_read_bytes, s->io_write_bytes)),
+                [SG_RESOURCE_NET] = count(sum(s->net_rx_bytes, s->net_tx_bytes)),
+        };
+
+        for (int r = 0; r < SG_N_RESOURCES; r++)
+                u->use[r] = p->counted > 0 && u->now > p->counted
+                                    ? (used[r] - p->used[r]) / (u->now - p->counted)
+                                    : (double)NAN;
+        u->use[SG_RESOURCE_CPU] /= (double)loop->manager->node.n_cpus;
+        u->use[SG_RESOURCE_MEMORY] = count(s->memory_bytes) /
+                                     count(sg_monitor_node(loop->manager->monitor)->memory_total);
+        u->use[SG_RESOURCE_IO] = part_of_peak(loop, SG_RESOURCE_IO, u->use[SG_RESOURCE_IO]);
+        u->use[SG_RESOURCE_NET] = part_of_peak(loop, SG_RESOURCE_NET, u->use[SG_RESOURCE_NET]);
+        p->counted = u->now;
+        memcpy(p->used, used, sizeof(used));
 }
 
 void sg_loop_looked(struct sg_live *l, bool waits)
 {
         const struct sg_measured *d = l->measured;
-        const struct sg_manager *m = l->manager;
-        struct sg_looped *p = l->looped;
+        struct sg_governor *g = l->manager->loop->governor;
         struct sg_learner_use u = {.now = seconds(d->last.now_usec),
                                    .cpu = seconds(d->last.cpu_usec),
                                    .delay = seconds(waited_usec(d)),
                                    .held = l->job.state == SG_JOB_SUSPENDED};
 
-        if (!p || isnan(u.cpu))
+        if (!l->looped || isnan(u.cpu))
                 return;
         if (!waits) {
-                sg_governor_count(m->loop->governor, l->job.key.n, u.now, u.cpu);
+                sg_governor_count(g, l->job.key.n, u.now, u.cpu);
                 return;
         }
-        u.use[SG_RESOURCE_CPU] =
-                p->counted > 0 ? (u.cpu - p->cpu) / (u.now - p->counted) / (double)m->node.n_cpus
-                               : (double)NAN;
-        u.use[SG_RESOURCE_MEMORY] =
-                part(d->last.memory_bytes, sg_monitor_node(m->monitor)->memory_total);
-        u.use[SG_RESOURCE_IO] = u.use[SG_RESOURCE_NET] = (double)NAN;
-        p->counted = u.now;
-        p->cpu = u.cpu;
-        sg_governor_use(m->loop->governor, l->job.key.n, &u);
+        tell_use(l->looped, &u);
+        sg_governor_use(g, l->job.key.n, &u);
 }
 
 void sg_loop_end(struct sg_live *l)

@@ -15,6 +15,8 @@ struct sg_looped; /* what it holds of a job: l->looped */
 /* Takes up what a daemon before us knew. */
 int sg_loop_new(struct sg_loop **ret, struct sg_manager *m);
 struct sg_loop *sg_loop_free(struct sg_loop *loop); /* stores what has to survive */
+/* The store can be asked: what classes' jobs took, if it isn't known. */
+void sg_loop_ask_history(struct sg_loop *loop);
 /* Classes or their policies have changed. */
 void sg_loop_reconfigure(struct sg_manager *m);
 

@@ -386,6 +386,8 @@ static int manager_start(struct sg_manager *m, const struct sg_manager_options *
         r = sg_store_attach(m->store, m->event);
         if (r >= 0)
                 r = open_bus(m, o);
+        if (r >= 0)
+                sg_loop_ask_history(m->loop);
         sg_store_on_death(m->store, on_store_dead, m);
         m->started_usec = sg_now_monotonic_usec();
         if (r < 0)
