@@ -14,31 +14,32 @@ static double until_tick(double slack, double tick, double rate)
         return slack > tick && rate > 1e-9 ? (slack - tick) / rate : INFINITY;
 }
 
-/* Only promises due before the one of the job that was chosen could have another chosen. */
-static double next_promise(struct sg_growth_job **by_due, size_t n,
-                           const struct sg_growth_node *node)
+static double next_promise(const struct sg_growth_line *l)
 {
         double next = INFINITY, shares = 0;
 
-        for (size_t i = 0; i < n && by_due[i]->turn != SG_TURN_CHOSEN; i++) {
-                shares += by_due[i]->share;
-                next = fmin(next,
-                            until_tick(by_due[i]->slack, node->tick, 1 - shares / node->capacity));
+        for (size_t i = 0, k = 0; i < l->n; i++) {
+                const struct sg_growth_job *j = l->by_due[i];
+
+                /* A narrow job works for this promise from its start on, a wide one if it's due
+                 * by then: then its start is its due. */
+                for (; k < l->n && l->by_start[k]->start <= j->due; k++)
+                        shares += l->by_start[k]->share;
+                next = fmin(next, until_tick(j->slack, l->tick, 1 - shares / l->capacity));
         }
         return next;
 }
 
-static double next_own(const struct sg_growth_job *jobs, size_t n,
-                       const struct sg_growth_node *node)
+static double next_own(const struct sg_growth_line *l)
 {
         double next = INFINITY;
 
-        for (size_t i = 0; i < n; i++) {
-                const struct sg_growth_job *j = &jobs[i];
+        for (size_t i = 0; i < l->n; i++) {
+                const struct sg_growth_job *j = &l->jobs[i];
 
-                if (j->width < node->capacity)
+                if (j->start < j->due)
                         next = fmin(next,
-                                    until_tick(j->own_slack, node->tick, 1 - j->share / j->width));
+                                    until_tick(j->own_slack, l->tick, 1 - j->share / j->width));
         }
         return next;
 }
@@ -50,27 +51,24 @@ static double overtakes(const struct sg_growth_job *a, const struct sg_growth_jo
         double gap = factor * b->seconds - other * a->seconds;
         double rate = factor * b->share - other * a->share;
 
-        if (a->turn == SG_TURN_OWN_SLACK || a->reason == SG_REASON_SLACK || isinf(a->index))
+        if (a->turn != b->turn || a->turn == SG_TURN_OWN_SLACK || isinf(a->index))
                 return INFINITY;
         return gap >= 0 && rate > 0 ? gap / rate : INFINITY;
 }
 
-double sg_growth_next(struct sg_growth_job *jobs, size_t n, const struct sg_growth_node *node,
-                      struct sg_growth_job *const *order, struct sg_growth_job **by_due)
+double sg_growth_next(const struct sg_growth_line *l)
 {
-        double next = INFINITY;
+        double next = fmin(next_promise(l), next_own(l));
 
-        (void)sg_growth_slack(jobs, n, node, by_due);
-        next = fmin(next_promise(by_due, n, node), next_own(jobs, n, node));
-        for (size_t i = 0; i < n && order[i]->share > 0; i++) {
-                const struct sg_growth_job *j = order[i];
+        for (size_t i = 0; i < l->n && l->order[i]->share > 0; i++) {
+                const struct sg_growth_job *j = l->order[i];
 
                 if (j->list == SG_LIST_PROBE)
-                        next = fmin(next, node->tick);
+                        next = fmin(next, l->tick);
                 else
                         next = fmin(next, j->passes / j->share);
                 if (i > 0)
-                        next = fmin(next, overtakes(order[i - 1], j));
+                        next = fmin(next, overtakes(l->order[i - 1], j));
         }
-        return node->now + fmax(next, node->tick);
+        return l->now + fmax(next, l->tick);
 }

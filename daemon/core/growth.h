@@ -4,11 +4,12 @@
  * The decisions that `growth` (share-growth.c) is made of, each a function of numbers alone.
  */
 
+#include "base/cleanup.h"
 #include "core/share.h"
 
 enum sg_growth_turn {
         SG_TURN_OWN_SLACK, /* narrow, and can't make up for what it would lose now */
-        SG_TURN_CHOSEN,    /* the best of those that may be first */
+        SG_TURN_HELPS,     /* keeps the promise that is at stake */
         SG_TURN_REST,
 };
 
@@ -25,8 +26,9 @@ struct sg_growth_job {
         double seconds; /* alone to the milestone that the index is of */
         double passes;  /* … until it has the next milestone behind it */
         /* filled in */
-        double slack;     /* of the promises up to its own, if all before are kept first */
-        double own_slack; /* if it runs alone */
+        double start;     /* work due at or after this has to wait for some of this one's */
+        double slack;     /* what is left to the promises up to its own if all work for them */
+        double own_slack; /* … to its own if it runs from now on */
         double share;
         uint32_t weight;
         enum sg_growth_turn turn;
@@ -35,10 +37,20 @@ struct sg_growth_job {
         uint64_t other;
 };
 
-struct sg_growth_node {
+/* All of them. */
+struct sg_growth_line {
         double now, tick;
         double capacity; /* the part of the node that these jobs have among them */
+        struct sg_growth_job *jobs;
+        size_t n;
+        struct sg_growth_job **order; /* who goes first, second … */
+        struct sg_growth_job **by_due, **by_start;
+        size_t at_stake; /* in by_due, the first whose slack is used up; n = none */
+        struct sg_growth_job *chosen;
 };
+
+int sg_growth_line_init(struct sg_growth_line *l, size_t room); /* capacity 1, no jobs; -ENOMEM */
+void sg_growth_line_deinit(struct sg_growth_line *l);
 
 /* The best over milestones of value gained by then ÷ seconds to get there; those without seconds
  * (NaN) count for nothing. seconds: ascending. */
@@ -50,17 +62,12 @@ void sg_growth_value(struct sg_growth_job *j, const struct sg_estimate *e,
 /* D: VF, and no_harm of the time until then more. */
 double sg_growth_due(double arrival, double virtual_finish, double no_harm);
 
-/* Fills slack, and by_due[] with the jobs in order of D. Returns the place there of the first whose
- * slack is used up; n = none. */
-size_t sg_growth_slack(struct sg_growth_job *jobs, size_t n, const struct sg_growth_node *node,
-                       struct sg_growth_job **by_due);
-/* The whole guard: order[] says who goes first, second … */
-void sg_growth_order(struct sg_growth_job *jobs, size_t n, const struct sg_growth_node *node,
-                     struct sg_growth_job **order);
+/* The guard: fills by_due, by_start and at_stake, and of the jobs start and slacks. */
+void sg_growth_guard(struct sg_growth_line *l);
+/* … and then order, chosen, and of the jobs turn, reason and other. */
+void sg_growth_order(struct sg_growth_line *l);
 /* The shortest prefix that fills the capacity, and the weights: 10000 for those that fit whole,
  * 1000 for the last, 1 for the rest. Fills share, weight, list; returns how many run. */
-size_t sg_growth_run_set(struct sg_growth_job **order, size_t n, double capacity);
-/* When that choice can first change though nothing was heard; INFINITY = never. by_due: room for n.
- */
-double sg_growth_next(struct sg_growth_job *jobs, size_t n, const struct sg_growth_node *node,
-                      struct sg_growth_job *const *order, struct sg_growth_job **by_due);
+size_t sg_growth_run_set(struct sg_growth_line *l, double capacity);
+/* When that choice can first change though nothing was heard; INFINITY = never. */
+double sg_growth_next(const struct sg_growth_line *l);

@@ -32,10 +32,8 @@ struct growth {
 /* Of one step. */
 struct step {
         const struct sg_share_snapshot *s;
-        struct sg_growth_node node;
+        struct sg_growth_line line;
         double *finish, *fair; /* of each job of the snapshot: VF, and its fair share now */
-        struct sg_growth_job *jobs, **order, **by_due;
-        size_t n;
         bool many_users;
 };
 
@@ -72,24 +70,24 @@ static int growth_create(void **ret, const struct sg_share_settings *settings)
 
 static void step_deinit(struct step *p)
 {
+        sg_growth_line_deinit(&p->line);
         free(p->finish);
-        free(p->jobs);
-        free(p->order);
 }
 
 static int step_init(struct step *p, const struct sg_share_snapshot *s, double tick)
 {
-        size_t n = s->n_jobs + 1;
+        int r;
 
-        p->s = s;
-        p->node = (struct sg_growth_node){.now = s->now, .tick = tick, .capacity = 1};
-        p->finish = calloc(2 * n, sizeof(*p->finish));
-        p->jobs = calloc(n, sizeof(*p->jobs));
-        p->order = calloc(2 * n, sizeof(*p->order));
-        if (!p->finish || !p->jobs || !p->order)
+        r = sg_growth_line_init(&p->line, s->n_jobs);
+        if (r < 0)
+                return r;
+        p->finish = calloc(2 * (s->n_jobs + 1), sizeof(*p->finish));
+        if (!p->finish)
                 return -ENOMEM;
-        p->fair = p->finish + n;
-        p->by_due = p->order + n;
+        p->fair = p->finish + s->n_jobs + 1;
+        p->line.now = s->now;
+        p->line.tick = tick;
+        p->s = s;
         return 0;
 }
 
@@ -127,7 +125,7 @@ static void set_aside(struct step *p, struct sg_share_out *out)
                 out[i].why = sg_share_because(j->aside ? SG_REASON_ASIDE : SG_REASON_UNBOUND);
                 taken += out[i].share;
         }
-        p->node.capacity = fmax(1 - taken, CAPACITY_MIN);
+        p->line.capacity = fmax(1 - taken, CAPACITY_MIN);
 }
 
 static struct sg_growth_job candidate(const struct growth *g, const struct step *p, size_t origin)
@@ -138,7 +136,7 @@ static struct sg_growth_job candidate(const struct growth *g, const struct step 
                 .key = j->key,
                 .arrival = j->arrival,
                 .remaining = j->estimate.remaining,
-                .width = fmin(j->width, p->node.capacity),
+                .width = fmin(j->width, p->line.capacity),
                 .used = j->used,
                 .due = sg_growth_due(j->arrival, p->finish[origin], g->settings->no_harm),
         };
@@ -154,8 +152,8 @@ static void line_up(const struct growth *g, struct step *p)
 {
         for (size_t i = 0; i < p->s->n_jobs; i++)
                 if (takes_turns(&p->s->jobs[i]))
-                        p->jobs[p->n++] = candidate(g, p, i);
-        sg_growth_order(p->jobs, p->n, &p->node, p->order);
+                        p->line.jobs[p->line.n++] = candidate(g, p, i);
+        sg_growth_order(&p->line);
 }
 
 /* Everybody's floor first, then the run set of what is left. */
@@ -163,14 +161,15 @@ static void give(struct step *p, double floor)
 {
         double floors = 0;
 
-        for (size_t i = 0; i < p->n; i++)
-                floors += floor * p->fair[p->jobs[i].origin];
-        for (size_t i = 0; i < p->n; i++)
-                p->jobs[i].width = fmax(0, p->jobs[i].width - floor * p->fair[p->jobs[i].origin]);
-        (void)sg_growth_run_set(p->order, p->n, p->node.capacity - floors);
-        for (size_t i = 0; i < p->n; i++) {
-                p->jobs[i].width += floor * p->fair[p->jobs[i].origin];
-                p->jobs[i].share += floor * p->fair[p->jobs[i].origin];
+        for (size_t i = 0; i < p->line.n; i++)
+                floors += floor * p->fair[p->line.jobs[i].origin];
+        for (size_t i = 0; i < p->line.n; i++)
+                p->line.jobs[i].width =
+                        fmax(0, p->line.jobs[i].width - floor * p->fair[p->line.jobs[i].origin]);
+        (void)sg_growth_run_set(&p->line, p->line.capacity - floors);
+        for (size_t i = 0; i < p->line.n; i++) {
+                p->line.jobs[i].width += floor * p->fair[p->line.jobs[i].origin];
+                p->line.jobs[i].share += floor * p->fair[p->line.jobs[i].origin];
         }
 }
 
@@ -180,9 +179,9 @@ static double level_of(const struct step *p, const struct sg_share_out *out)
 {
         double level = 0;
 
-        for (size_t i = 0; i < p->n; i++)
-                if (p->jobs[i].weight > 1)
-                        level = fmax(level, p->jobs[i].share / p->jobs[i].weight);
+        for (size_t i = 0; i < p->line.n; i++)
+                if (p->line.jobs[i].weight > 1)
+                        level = fmax(level, p->line.jobs[i].share / p->line.jobs[i].weight);
         for (size_t i = 0; level <= 0 && i < p->s->n_jobs; i++)
                 level = fmax(level, out[i].share / WEIGHT_MAX);
         return level;
@@ -209,8 +208,8 @@ static void tell(const struct step *p, struct sg_share_out *out)
                 if (j->held)
                         out[i].why = sg_share_because(SG_REASON_NONE);
         }
-        for (size_t i = 0; i < p->n; i++) {
-                const struct sg_growth_job *j = p->order[i];
+        for (size_t i = 0; i < p->line.n; i++) {
+                const struct sg_growth_job *j = p->line.order[i];
                 struct sg_share_out *o = &out[j->origin];
 
                 o->share = j->share;
@@ -234,11 +233,10 @@ static void tell(const struct step *p, struct sg_share_out *out)
 static int remember(struct growth *g, const struct step *p)
 {
         sg_probes_stop(&g->probes);
-        for (size_t i = 0; i < p->n; i++)
-                if (p->order[i]->turn == SG_TURN_CHOSEN)
-                        g->first = p->order[i]->key;
-        for (size_t i = 0; i < p->n; i++) {
-                const struct sg_growth_job *j = p->order[i];
+        if (p->line.chosen)
+                g->first = p->line.chosen->key;
+        for (size_t i = 0; i < p->line.n; i++) {
+                const struct sg_growth_job *j = p->line.order[i];
                 int r;
 
                 if (j->list != SG_LIST_PROBE)
@@ -272,8 +270,8 @@ static int growth_step(void *state, const struct sg_share_snapshot *s, struct sg
         r = remember(g, &p);
         if (r < 0)
                 return r;
-        *ret_next = fmin(sg_growth_next(p.jobs, p.n, &p.node, p.order, p.by_due),
-                         p.many_users ? sg_probes_next(&g->probes) : INFINITY);
+        *ret_next =
+                fmin(sg_growth_next(&p.line), p.many_users ? sg_probes_next(&g->probes) : INFINITY);
         return 0;
 }
 
