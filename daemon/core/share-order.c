@@ -74,12 +74,13 @@ static struct sg_share_out out_of(const struct sg_share_job *j, double share,
                 .weight = (uint32_t)lround(fmax(share * WEIGHT_MAX, 1)),
                 .cap = INFINITY,
                 .list = j->held ? SG_LIST_NONE : SG_LIST_ASIDE,
-                .why = sg_share_because(j->held    ? SG_REASON_NONE
-                                        : j->aside ? SG_REASON_ASIDE
-                                                   : reason),
+                .why = sg_share_because(j->held         ? SG_REASON_NONE
+                                        : j->aside      ? SG_REASON_ASIDE
+                                        : !j->cpu_bound ? SG_REASON_UNBOUND
+                                                        : reason),
         };
 
-        if (!j->held && !j->aside)
+        if (!j->held && !j->aside && j->cpu_bound)
                 out.why.index = rank;
         return out;
 }
