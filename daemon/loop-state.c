@@ -128,7 +128,7 @@ void sg_loop_recall(struct sg_loop *loop)
 
 /* The store's word, where there is no file: after an upgrade, or when that was lost. */
 struct history {
-        struct sg_loop *loop;
+        struct sg_manager *manager;
         struct ended {
                 char class[SG_CLASS_NAME_MAX];
                 double cpu;
@@ -153,9 +153,9 @@ static void on_history(int result, const struct sg_job *job, void *userdata)
 
         (void)result;
         (void)job;
-        while (h->n-- > 0)
-                sg_governor_remember(h->loop->governor, h->jobs[h->n].class, h->jobs[h->n].cpu,
-                                     (double)NAN);
+        while (h->manager->loop && h->n-- > 0) /* else we are about to stop */
+                sg_governor_remember(h->manager->loop->governor, h->jobs[h->n].class,
+                                     h->jobs[h->n].cpu, (double)NAN);
         free(h->jobs);
         free(h);
 }
@@ -175,6 +175,6 @@ void sg_loop_ask_history(struct sg_loop *loop)
                 free(h);
                 return;
         }
-        h->loop = loop;
+        h->manager = loop->manager;
         sg_store_list(loop->manager->store, &q, on_ended, on_history, h);
 }
