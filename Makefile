@@ -229,6 +229,7 @@ NEEDS_bench-parse := build bench
 NEEDS_bench-sim := build bench
 NEEDS_bench-vm := build vm
 NEEDS_bench-omp := build check
+NEEDS_bench-policy := build check
 DEP_GROUPS := $(if $(filter deps,$(MAKECMDGOALS)),,$(sort $(foreach g,$(MAKECMDGOALS),$(NEEDS_$(g)))))
 ifneq ($(DEP_GROUPS),)
 $(FLAGS_STAMP) $(MAN_PAGES): | deps
@@ -320,6 +321,8 @@ bench-omp: deps all
 	@$(TEST_ENV) tests/integration/omp-quota 9
 bench-vm: deps all
 	@$(TEST_ENV) tests/bench/bench-vm
+bench-policy: deps all $(WORKLOADS)
+	@$(TEST_ENV) tests/bench/bench-policy --out build/bench-policy.json
 
 # --- lint -----------------------------------------------------------------------------------------
 
@@ -406,13 +409,14 @@ help:
 #h make check-unit      unit tests and the fuzzers' corpora only
 #h make check-vm        those in QEMU guests only; SKIP_VM=1 leaves them out, here and in check
 #h make kills           1,000 kill -9 at random under load (SG_KILLS=), and what was lost: nothing
-#h make demo            three governed jobs, live, within a minute
+#h make demo            three training jobs under three policies, live, within 90 seconds
 #h make bench-launch    what a job's start costs, next to its peers
 #h make bench-loop      a step of each policy, and from a job's start or end to changed weights
 #h make bench-monitor   what it costs to watch jobs: samples, logs, the whole governor, next to peers
 #h make bench-sim       how fast policies are simulated: 300 instances of 15 jobs each
 #h make bench-parse     how fast logs are read, next to regexec(3)
 #h make bench-omp       an OpenMP program under a quota, with the preload and with fixed threads
+#h make bench-policy    training jobs under each share policy, on one CPU; SG_BENCH_SCALE=, SG_BENCH_REPEAT=
 #h make bench-vm        what bench-launch measures, under systemd in a guest, next to systemd-run
 #h make lint            layers, format, cppcheck, shellcheck, sizes, words, man pages
 #h make fuzz            every fuzzer for FUZZ_SECONDS (120), as many at a time as there are CPUs
