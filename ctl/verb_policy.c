@@ -71,29 +71,28 @@ static bool is_changed(const json_t *class, const char *section, const char *key
 
 static void show_section(const json_t *class, const char *section, json_t *keys)
 {
-        const char *key;
-        json_t *value;
-
         (void)printf("\n[%s]\n", section);
-        json_object_foreach (keys, key, value) {
+        for (void *at = json_object_iter(keys); at; at = json_object_iter_next(keys, at)) {
+                const char *key = json_object_iter_key(at);
+
                 if (is_changed(class, section, key))
                         (void)printf("%s# changed since the configuration was read%s\n",
                                      sg_colour(SG_YELLOW), sg_colour(SG_PLAIN));
-                (void)printf("%s=%s\n", key, json_string_value(value) ?: "");
+                (void)printf("%s=%s\n", key, json_string_value(json_object_iter_value(at)) ?: "");
         }
 }
 
 static void show_class(const json_t *class)
 {
-        const char *file = sg_document_string(class, "file"), *section;
-        json_t *keys;
+        json_t *settings = json_object_get(class, "settings");
+        const char *file = sg_document_string(class, "file");
         char buf[1024];
 
         (void)printf("# %s\n[Class]\nName=%s\nWeight=%.0f\n",
                      file ? sg_escape(file, buf, sizeof(buf)) : "built in",
                      sg_document_word(class, "name"), sg_document_number(class, "weight"));
-        json_object_foreach (json_object_get(class, "settings"), section, keys)
-                show_section(class, section, keys);
+        for (void *at = json_object_iter(settings); at; at = json_object_iter_next(settings, at))
+                show_section(class, json_object_iter_key(at), json_object_iter_value(at));
 }
 
 static int show(const json_t *doc, const char *name, struct sg_error *e)

@@ -14,7 +14,6 @@
 #include <string.h>
 
 #define NAME(kind, name) [SG_SHARE_##kind] = #name,
-static const char *const shares[] = {SG_SHARE_POLICIES(NAME)};
 static const char *const objectives[] = {
         [SG_OBJECTIVE_JCT] = "jct",
         [SG_OBJECTIVE_BALANCED] = "balanced",
@@ -35,13 +34,14 @@ static int find(const char *const *names, size_t n, const char *value)
 
 int sg_settings_parse_share(const struct sg_settings_key *k, const char *value, void *field)
 {
-        int r = find(shares, SG_ELEMENTSOF(shares), value);
-
         (void)k;
-        if (r < 0)
-                return r;
-        *(enum sg_share_kind *)field = (enum sg_share_kind)r;
-        return 0;
+        for (unsigned i = 0; i < _SG_SHARE_MAX; i++) {
+                if (strcmp(sg_share_policies[i]->name, value) != 0)
+                        continue;
+                *(enum sg_share_kind *)field = (enum sg_share_kind)i;
+                return 0;
+        }
+        return -EINVAL;
 }
 
 int sg_settings_parse_objective(const struct sg_settings_key *k, const char *value, void *field)
@@ -136,7 +136,7 @@ bool sg_settings_share_format(const struct sg_settings_key *k, const struct sg_c
         const char *word = NULL;
 
         if (k->parse == sg_settings_parse_share)
-                word = shares[*(const enum sg_share_kind *)field];
+                word = sg_share_policies[*(const enum sg_share_kind *)field]->name;
         else if (k->parse == sg_settings_parse_objective)
                 word = objectives[*(const enum sg_objective *)field];
         else if (k->parse == sg_settings_parse_mode)

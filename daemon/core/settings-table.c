@@ -5,14 +5,10 @@
  */
 
 #include "core/settings-table.h"
-#include "core/adopt.h"
 #include <errno.h>
 #include <string.h>
 
-#define LIST_MAX                                                                                   \
-        1000U /* patterns of one key: more is a mistake, and every submission tries them all */
 #define WEIGHT_MAX 10000U
-#define CGROUP_PATTERN_MAX 1024U
 #define SEC 1000000ULL
 #define DAY (86400 * SEC)
 #define KIB 1024ULL
@@ -241,165 +237,10 @@ static int parse_class_name(const struct sg_settings_key *k, const char *value, 
         return 0;
 }
 
-static void strings_clear(char ***list)
-{
-        for (char **p = *list; p && *p; p++)
-                free(*p);
-        free(*list);
-        *list = NULL;
-}
-
-static size_t strings_count(char *const *list)
-{
-        size_t n = 0;
-
-        while (list && list[n])
-                n++;
-        return n;
-}
-
-static int strings_append(char ***list, const char *s, size_t size)
-{
-        _cleanup_free_ char *copy = strndup(s, size);
-        size_t n = strings_count(*list);
-        char **grown;
-
-        if (!copy)
-                return -ENOMEM;
-        grown = realloc(*list, (n + 2) * sizeof(*grown));
-        if (!grown)
-                return -ENOMEM;
-        grown[n] = TAKE_PTR(copy);
-        grown[n + 1] = NULL;
-        *list = grown;
-        return 0;
-}
-
-/* One pattern, spaces and all. */
-static int parse_pattern(const struct sg_settings_key *k, const char *value, void *field)
-{
-        (void)k;
-        if (value[0] == '\0') {
-                strings_clear(field);
-                return 0;
-        }
-        if (strings_count(*(char ***)field) >= LIST_MAX)
-                return -EINVAL;
-        return strings_append(field, value, strlen(value));
-}
-
-static const char blank[] = " \t";
-
-static size_t words_count(const char *s)
-{
-        size_t n = 0;
-
-        for (s += strspn(s, blank); *s; s += strspn(s, blank)) {
-                n++;
-                s += strcspn(s, blank);
-        }
-        return n;
-}
-
-/* Patterns between blanks. */
-static int parse_patterns(const struct sg_settings_key *k, const char *value, void *field)
-{
-        (void)k;
-        if (value[0] == '\0')
-                strings_clear(field);
-        if (strings_count(*(char ***)field) + words_count(value) > LIST_MAX)
-                return -EINVAL;
-        for (const char *p = value + strspn(value, blank); *p; p += strspn(p, blank)) {
-                size_t n = strcspn(p, blank);
-                int r = strings_append(field, p, n);
-
-                if (r < 0)
-                        return r;
-                p += n;
-        }
-        return 0;
-}
-
-/* Paths are long, and each is compared with every group that appears. */
-static int parse_cgroups(const struct sg_settings_key *k, const char *value, void *field)
-{
-        for (const char *p = value + strspn(value, blank); *p; p += strspn(p, blank)) {
-                char path[CGROUP_PATTERN_MAX];
-                size_t n = strcspn(p, blank);
-
-                if (n >= sizeof(path))
-                        return -EINVAL;
-                memcpy(path, p, n);
-                path[n] = '\0';
-                if (!sg_adopt_pattern_valid(path))
-                        return -EINVAL;
-                p += n;
-        }
-        return parse_patterns(k, value, field);
-}
-
 static int parse_yes(const struct sg_settings_key *k, const char *value, void *field)
 {
         (void)k;
         return sg_parse_bool(value, field);
-}
-
-static bool device_path_ok(const char *s, size_t size)
-{
-        if (size <= 5 || strncmp(s, "/dev/", 5) != 0)
-                return false;
-        for (size_t i = 0; i < size; i++)
-                if (strchr("*?[", s[i]) ||
-                    (s[i] == '/' && i + 2 < size && s[i + 1] == '.' && s[i + 2] == '.'))
-                        return false;
-        return true;
-}
-
-static bool device_access_ok(const char *s)
-{
-        return s[0] != '\0' && strspn(s, "rwm") == strlen(s) && strlen(s) <= 3 && s[1] != s[0] &&
-               (s[1] == '\0' || s[2] == '\0' || (s[2] != s[0] && s[2] != s[1]));
-}
-
-static void devices_clear(struct sg_class *c)
-{
-        for (size_t i = 0; i < c->n_devices; i++)
-                free(c->devices[i].path);
-        free(c->devices);
-        c->devices = NULL;
-        c->n_devices = 0;
-}
-
-/* "/dev/nvidia0" or "/dev/nvidia0 rw" */
-static int parse_device(const struct sg_settings_key *k, const char *value, void *field)
-{
-        struct sg_class *c = field;
-        struct sg_device_allow *grown;
-        size_t n = strcspn(value, blank);
-        const char *access = value + n + strspn(value + n, blank);
-        char *path;
-
-        (void)k;
-        if (value[0] == '\0') {
-                devices_clear(c);
-                return 0;
-        }
-        if (access[0] == '\0')
-                access = "rwm";
-        if (!device_path_ok(value, n) || !device_access_ok(access))
-                return -EINVAL;
-        if (c->n_devices >= LIST_MAX)
-                return -EINVAL;
-        grown = realloc(c->devices, (c->n_devices + 1) * sizeof(*grown));
-        if (!grown)
-                return -ENOMEM;
-        c->devices = grown;
-        path = strndup(value, n);
-        if (!path)
-                return -ENOMEM;
-        grown[c->n_devices] = (struct sg_device_allow){.path = path};
-        memcpy(grown[c->n_devices++].access, access, strlen(access) + 1);
-        return 0;
 }
 
 static int parse_cpus_max(const struct sg_settings_key *k, const char *value, void *field)
@@ -453,9 +294,9 @@ const struct sg_settings_key sg_settings_keys[] = {
         {"Metrics", "Listen", "conf", "", "a port, or ADDRESS:PORT such as 127.0.0.1:9750 or [::1]:9750", false, parse_listen, NODE(metrics_listen), 0, 0},
         {"Metrics", "Interval", "conf", "15s", "a time span from 1s to 1h such as 15s", false, parse_usec, NODE(metrics_usec), SEC, 3600 * SEC},
 
-        {"Match", "User", "policy", "", WANTS_NAMES, true, parse_patterns, CLASS(match_user), 0, 0},
-        {"Match", "Group", "policy", "", WANTS_NAMES, true, parse_patterns, CLASS(match_group), 0, 0},
-        {"Match", "Command", "policy", "", "a pattern, at most 1000 of them", true, parse_pattern, CLASS(match_command), 0, 0},
+        {"Match", "User", "policy", "", WANTS_NAMES, true, sg_settings_parse_patterns, CLASS(match_user), 0, 0},
+        {"Match", "Group", "policy", "", WANTS_NAMES, true, sg_settings_parse_patterns, CLASS(match_group), 0, 0},
+        {"Match", "Command", "policy", "", "a pattern, at most 1000 of them", true, sg_settings_parse_pattern, CLASS(match_command), 0, 0},
 
         {"Class", "Name", "policy", "", "letters, digits and \"_-\", at most 32, the first no \"-\", and no file of the kernel's (\"tasks\")", false, parse_class_name, CLASS(name), 0, 0},
         {"Class", "Weight", "policy", "100", WANTS_WEIGHT, false, parse_count, CLASS(weight), 1, WEIGHT_MAX},
@@ -485,7 +326,7 @@ const struct sg_settings_key sg_settings_keys[] = {
         {"Limits", "MaxIOWriteBandwidthMax", "policy", "infinity", WANTS_RATE, false, parse_bytes, CLASS(limits_max.io_write_max), IO_MIN, INF},
         {"Limits", "MaxTimeLimit", "policy", "infinity", WANTS_TIME, false, parse_usec, CLASS(limits_max.time_limit_usec), SEC, INF},
         {"Limits", "DevicePolicy", "policy", "auto", "\"auto\" or \"closed\"", false, parse_device_policy, CLASS(device_closed), 0, 0},
-        {"Limits", "DeviceAllow", "policy", "", "the path of a node below /dev and any of \"rwm\", such as \"/dev/nvidia0 rw\", at most 1000 of them", true, parse_device, 0, 0, 0},
+        {"Limits", "DeviceAllow", "policy", "", "the path of a node below /dev and any of \"rwm\", such as \"/dev/nvidia0 rw\", at most 1000 of them", true, sg_settings_parse_device, 0, 0, 0},
 
         {"Policy", "Share", "policy", "growth", "\"growth\", \"flowcon\", \"fair\", \"srpt\", \"las\", \"slaq\", \"deadline\" or \"hesrpt\"", false, sg_settings_parse_share, CLASS(share.share), 0, 0},
         {"Policy", "Objective", "policy", "balanced", "\"jct\", \"balanced\" or \"quality\"", false, sg_settings_parse_objective, CLASS(share.objective), 0, 0},
@@ -511,8 +352,8 @@ const struct sg_settings_key sg_settings_keys[] = {
         {"Progress", "Journal", "policy", "yes", "\"yes\" or \"no\"", false, parse_yes, CLASS(progress_journal), 0, 0},
         {"Progress", "Goal", "policy", "min", "\"min\" or \"max\"", false, parse_goal, CLASS(goal), 0, 0},
 
-        {"Adopt", "Units", "policy", "", WANTS_NAMES, true, parse_patterns, CLASS(adopt_units), 0, 0},
-        {"Adopt", "Cgroups", "policy", "", "absolute paths between blanks, patterns in each component, \"**\" once for any number of them, at most 1000", true, parse_cgroups, CLASS(adopt_cgroups), 0, 0},
+        {"Adopt", "Units", "policy", "", WANTS_NAMES, true, sg_settings_parse_patterns, CLASS(adopt_units), 0, 0},
+        {"Adopt", "Cgroups", "policy", "", "absolute paths between blanks, patterns in each component, \"**\" once for any number of them, at most 1000", true, sg_settings_parse_cgroups, CLASS(adopt_cgroups), 0, 0},
         {"Adopt", "Limits", "policy", "no", "\"yes\" or \"no\"", false, parse_yes, CLASS(adopt_limits), 0, 0},
         {NULL, NULL, NULL, NULL, NULL, false, NULL, 0, 0, 0},
 };

@@ -228,7 +228,7 @@ static int set(struct sg_live_policy *p, struct sg_settings *s, const char *name
 {
         _cleanup_(changed_freep) struct changed *fresh = NULL;
         struct sg_class *class = find_class(s, name);
-        struct sg_share_settings share;
+        struct sg_share_settings share = {0};
         int r;
 
         if (!class)
