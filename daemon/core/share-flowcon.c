@@ -17,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WEIGHT_MAX 10000
 /* Of the governor's clock, which has been divided and multiplied on its way here. */
 #define CLOCK_ERROR 1e-6
 
@@ -97,7 +96,7 @@ static struct sg_share_out out_of(const struct state *f, const struct sg_flowcon
         double weight = mode == SG_FLOWCON_WEIGHT ? j->limit : share;
         struct sg_share_out out = {
                 .share = share,
-                .weight = (uint32_t)lround(fmax(weight * WEIGHT_MAX, 1)),
+                .weight = sg_share_weight(weight),
                 .cap = mode == SG_FLOWCON_HARD && j->limit < 1 ? j->limit : INFINITY,
                 .list = j->list,
                 .why = sg_share_because(reason_of(f, j)),

@@ -11,7 +11,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define WEIGHT_MAX 10000
 #define BEFORE_ALL (-1e300)
 #define LITTLE 1e-9 /* of the node: nothing */
 
@@ -71,7 +70,7 @@ static struct sg_share_out out_of(const struct sg_share_job *j, double share,
 {
         struct sg_share_out out = {
                 .share = share,
-                .weight = (uint32_t)lround(fmax(share * WEIGHT_MAX, 1)),
+                .weight = sg_share_weight(share),
                 .cap = INFINITY,
                 .list = j->held ? SG_LIST_NONE : SG_LIST_ASIDE,
                 .why = sg_share_because(j->held         ? SG_REASON_NONE
@@ -96,7 +95,7 @@ static void give_turns(const struct sg_share_snapshot *s, const struct turn *tur
 
                 o->list = left <= LITTLE ? SG_LIST_WAIT : fits ? SG_LIST_RUN : SG_LIST_LAST;
                 o->share += fmin(wants, left);
-                o->weight = (uint32_t)lround(fmax(o->share * WEIGHT_MAX, 1));
+                o->weight = sg_share_weight(o->share);
                 o->why.rank = (uint32_t)i + 1;
                 left = fmax(left - wants, 0);
         }

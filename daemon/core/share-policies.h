@@ -9,6 +9,14 @@
 SG_SHARE_POLICIES(SG_SHARE_DECLARE)
 #undef SG_SHARE_DECLARE
 
+#define SG_SHARE_WEIGHT_MAX 10000
+/* Weights in proportion to shares that fill the node make the kernel give these shares, and what
+ * one doesn't use to the others. */
+static inline uint32_t sg_share_weight(double share)
+{
+        return (uint32_t)lround(fmin(fmax(share * SG_SHARE_WEIGHT_MAX, 1), SG_SHARE_WEIGHT_MAX));
+}
+
 /* A reason, and none of its numbers yet. */
 static inline struct sg_share_why sg_share_because(enum sg_share_reason reason)
 {
