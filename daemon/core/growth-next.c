@@ -14,6 +14,12 @@ static double until_tick(double slack, double tick, double rate)
         return slack > tick && rate > 1e-9 ? (slack - tick) / rate : INFINITY;
 }
 
+/* Seconds until a narrow job has done all of what a promise that is due then needs of it. */
+static double until_done(const struct sg_growth_job *j, double due)
+{
+        return due < j->due ? (due - j->start) * j->width / j->share : INFINITY;
+}
+
 static double next_promise(const struct sg_growth_line *l)
 {
         double next = INFINITY, shares = 0;
@@ -23,8 +29,12 @@ static double next_promise(const struct sg_growth_line *l)
 
                 /* A narrow job works for this promise from its start on, a wide one if it's due
                  * by then: then its start is its due. */
-                for (; k < l->n && l->by_start[k]->start <= j->due; k++)
+                for (; k < l->n && l->by_start[k]->start <= j->due; k++) {
+                        if (!(l->by_start[k]->share > 0))
+                                continue;
                         shares += l->by_start[k]->share;
+                        next = fmin(next, until_done(l->by_start[k], j->due));
+                }
                 next = fmin(next, until_tick(j->slack, l->tick, 1 - shares / l->capacity));
         }
         return next;
