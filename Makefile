@@ -116,7 +116,7 @@ $(O)/obj/%.o: %.c $(FLAGS_STAMP)
 	@echo '  CC    $<'
 	@$(CC) $(CPPFLAGS_ALL) $(CPPFLAGS) $(PKG_CFLAGS) $(CFLAGS_ALL) $(CFLAGS) -MMD -MP -c -o $@ $<
 # Only they see its headers, which are in a folder of their own.
-$(call obj,daemon/edge/links.c daemon/edge/delays.c): PKG_CFLAGS = $(call pkg,cflags,libnl-genl-3.0)
+$(call obj,daemon/edge/links.c daemon/edge/delays.c daemon/edge/listeners.c): PKG_CFLAGS = $(call pkg,cflags,libnl-genl-3.0)
 
 # So does a source that was removed or renamed: an archive would keep its object.
 SOURCES_STAMP := $(O)/.sources

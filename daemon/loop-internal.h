@@ -4,6 +4,7 @@
 
 #include "core/planner.h"
 #include "edge/decision-log.h"
+#include "edge/listeners.h"
 #include "loop.h"
 #include "manager.h"
 
@@ -16,7 +17,9 @@ struct sg_looped {
         double changed;              /* when that was last written */
         /* when its use was last told, and what that was then; 0 = never */
         double counted, used[SG_N_RESOURCES];
-        bool aside;
+        uint64_t group; /* the id of its group in the v2 tree; 0 = not looked up, or none */
+        bool awaited;   /* somebody waits for it: from its start on … */
+        bool serves;    /* … or as it serves them */
 };
 
 enum sg_loop_dirt { SG_LOOP_CLEAN, SG_LOOP_HEARD, SG_LOOP_CHANGED };
@@ -26,14 +29,16 @@ struct sg_loop {
         struct sg_governor *governor;
         struct sg_list jobs; /* struct sg_looped */
         sd_event_source *timer;
-        double due;                  /* when it goes off; INFINITY = never */
-        double stepped;              /* the last step */
-        double stored;               /* the last time that all was stored */
-        struct sg_decision_log *log; /* NULL: it couldn't be opened */
-        unsigned causes;             /* enum sg_decision_cause, since the last step */
-        enum sg_loop_dirt dirty;     /* what has happened since */
-        bool recalled;               /* a former daemon's file was there */
-        double peak[SG_N_RESOURCES]; /* the most of each, per second, that any job has had */
+        double due;                     /* when it goes off; INFINITY = never */
+        double stepped;                 /* the last step */
+        double stored;                  /* the last time that all was stored */
+        struct sg_decision_log *log;    /* NULL: it couldn't be opened */
+        unsigned causes;                /* enum sg_decision_cause, since the last step */
+        enum sg_loop_dirt dirty;        /* what has happened since */
+        struct sg_listeners *listeners; /* NULL: the kernel doesn't tell */
+        double listened;                /* when it was asked last */
+        bool recalled;                  /* a former daemon's file was there */
+        double peak[SG_N_RESOURCES];    /* the most of each, per second, that any job has had */
         char *state_dir;
 };
 
@@ -43,6 +48,9 @@ void sg_loop_look_by(struct sg_loop *loop, double at);
 
 /* loop-apply.c */
 void sg_loop_apply(struct sg_loop *loop, const struct sg_governor_plan *plan, double now);
+
+/* loop-use.c */
+void sg_loop_look_for_servers(struct sg_loop *loop, double now);
 
 /* loop-state.c */
 void sg_loop_store(struct sg_loop *loop, double now); /* if it is time */

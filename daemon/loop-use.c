@@ -2,11 +2,15 @@
 /*
  * What jobs use, as the governor wants to know it: in seconds, and in parts of the node.
  */
+#include "base/file.h"
 #include "base/time-util.h"
 #include "loop-internal.h"
 #include "monitor.h"
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
+
+#define LISTEN_SEC 5 /* between two looks for jobs that serve somebody */
 
 static double count(uint64_t n)
 {
@@ -83,4 +87,46 @@ void sg_loop_looked(struct sg_live *l, bool waits)
         }
         tell_use(l->looped, &u);
         sg_governor_use(g, l->job.key.n, &u);
+}
+
+static uint64_t group_of(struct sg_looped *p)
+{
+        const char *scope = p->live->scope ? sg_live_unified_group(p->live) : NULL;
+        char path[PATH_MAX];
+        struct stat st;
+
+        if (p->group == 0 && scope && sg_path_join(path, sizeof(path), scope, "job") >= 0 &&
+            stat(path, &st) == 0)
+                p->group = st.st_ino;
+        return p->group;
+}
+
+static bool is_among(uint64_t id, const uint64_t *ids, int n)
+{
+        for (int i = 0; id != 0 && i < n; i++)
+                if (ids[i] == id)
+                        return true;
+        return false;
+}
+
+/* One that also reports trains with others, which is how it came to listen. */
+void sg_loop_look_for_servers(struct sg_loop *loop, double now)
+{
+        const uint64_t *ids;
+        struct sg_looped *p;
+        int n;
+
+        if (!loop->listeners || sg_list_empty(&loop->jobs) || now < loop->listened + LISTEN_SEC)
+                return;
+        loop->listened = now;
+        n = sg_listeners_read(loop->listeners, &ids);
+        sg_list_foreach (p, &loop->jobs, link) {
+                bool serves = n > 0 && is_among(group_of(p), ids, n) &&
+                              p->decision.estimate.n_reports == 0;
+
+                if (p->awaited || serves == p->serves)
+                        continue;
+                p->serves = serves;
+                sg_loop_changed(p->live);
+        }
 }

@@ -95,6 +95,7 @@ static void step(struct sg_loop *loop)
         loop->due = INFINITY;
         sg_list_foreach (p, &loop->jobs, link)
                 read_use(p->live, now);
+        sg_loop_look_for_servers(loop, now);
         r = sg_governor_step(loop->governor, now, &plan);
         if (r < 0) {
                 sg_log(LOG_ERR, "cannot decide on shares: %s; what is in force stays",
@@ -191,7 +192,7 @@ void sg_loop_add(struct sg_live *l)
         p->applied = (struct sg_applied){.weight = (uint32_t)l->job.limits.cpu_weight,
                                          .cap_pm = SG_UNLIMITED};
         p->own_weight = p->applied.weight;
-        p->aside = j.aside;
+        p->awaited = j.aside;
         sg_list_append(&loop->jobs, &p->link);
         l->looped = p;
         if (l->job.state == SG_JOB_SUSPENDED)
@@ -215,7 +216,7 @@ void sg_loop_changed(struct sg_live *l)
         if (!p)
                 return;
         j = describe(l);
-        j.aside = p->aside;
+        j.aside = p->awaited || p->serves;
         if (p->applied.weight == p->own_weight) /* it is what its user says */
                 p->applied.weight = (uint32_t)l->job.limits.cpu_weight;
         p->own_weight = (uint32_t)l->job.limits.cpu_weight;
@@ -354,6 +355,7 @@ int sg_loop_new(struct sg_loop **ret, struct sg_manager *m)
         }
         sg_loop_recall(loop);
         open_log(loop);
+        (void)sg_listeners_new(&loop->listeners);
         *ret = loop;
         return 0;
 }
@@ -371,6 +373,7 @@ struct sg_loop *sg_loop_free(struct sg_loop *loop)
         }
         sd_event_source_disable_unref(loop->timer);
         sg_decision_log_close(loop->log);
+        sg_listeners_free(loop->listeners);
         sg_governor_free(loop->governor);
         free(loop->state_dir);
         free(loop);
