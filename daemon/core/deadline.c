@@ -116,6 +116,8 @@ size_t sg_deadline_plan(struct sg_deadline_job *jobs, size_t n, double now, doub
         struct plan p = {.jobs = jobs, .now = now, .patience = patience};
         size_t kept = 0;
 
+        if (n == 0)
+                return 0;
         qsort(jobs, n, sizeof(*jobs), compare_due);
         while (p.n < n)
                 take_in(&p);

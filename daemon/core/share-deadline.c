@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * deadline: as many jobs as possible end before their deadlines. The earliest goes first; what
- * can't be met any more makes way for the others (deadline.h), and runs last. A job of which
- * nothing is known yet is probed as soon as nobody is late by that. Jobs without a deadline have
- * what the others can spare: if there are any, those that have one get just the part of the node
- * with which they all make it, and a margin.
+ * can't be met any more makes way for the others (deadline.h), and runs last. Jobs of which nothing
+ * is known yet are probed when it comes to matter who makes way, if nobody is late by that. Jobs
+ * without a deadline have what the others can spare: if there are any, those that have one get just
+ * the part of the node with which they all make it, and a margin. It remembers nothing.
  */
 
 #include "core/caps.h"
@@ -14,22 +14,15 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define WEIGHT_MAX 10000
-#define PATIENCE .02     /* sizes are estimates: a job isn't given up for less than that */
-#define RETURN .05       /* … and one that was is taken back only if there is that much room */
+#define PATIENCE .1      /* sizes are estimates: nobody makes way for less than that part of them */
+#define PROBES_MAX 5     /* … Probe= without a report, and then it isn't waited for any more */
 #define MARGIN 1.25      /* more than the least part: sizes are estimates */
 #define CAPACITY_MIN .05 /* whatever those beside the turns have */
 #define LITTLE 1e-9
 
-enum { TAG_DROPPED = 1 };
-
-struct state {
-        const struct sg_share_settings *settings;
-        uint64_t *dropped; /* keys, at the last step; ascending */
-        size_t n_dropped;
-};
+enum turn { TURN_URGENT, TURN_PROBE, TURN_DUE, TURN_DROPPED, N_TURNS };
 
 /* Of one step. */
 struct step {
@@ -41,42 +34,10 @@ struct step {
         struct sg_deadline_job *jobs;         /* those with one, as planned */
         const struct sg_deadline_job **order; /* … as they run, the kept ones first */
         size_t n, n_kept;
-        double capacity; /* of the node, for those with a deadline */
-        double left;     /* of what nobody has yet */
+        size_t begin[N_TURNS + 1]; /* of each kind, in order[] */
+        double capacity;           /* of the node, for those with a deadline */
+        double left;               /* of what nobody has yet */
 };
-
-static void deadline_destroy(void *state)
-{
-        struct state *d = state;
-
-        if (d)
-                free(d->dropped);
-        free(d);
-}
-
-static int deadline_create(void **ret, const struct sg_share_settings *settings)
-{
-        struct state *d = calloc(1, sizeof(*d));
-
-        if (!d)
-                return -ENOMEM;
-        d->settings = settings;
-        *ret = d;
-        return 0;
-}
-
-static int compare_keys(const void *a, const void *b)
-{
-        const uint64_t *x = a, *y = b;
-
-        return *x < *y ? -1 : *x > *y;
-}
-
-static bool was_dropped(const struct state *d, uint64_t key)
-{
-        return d->n_dropped > 0 &&
-               bsearch(&key, d->dropped, d->n_dropped, sizeof(key), compare_keys);
-}
 
 /* Lining up */
 
@@ -87,12 +48,11 @@ static void step_deinit(struct step *p)
         free(p->order);
 }
 
-static int step_init(struct step *p, const struct sg_share_settings *settings,
-                     const struct sg_share_snapshot *s)
+static int step_init(struct step *p, const struct sg_share_snapshot *s)
 {
         size_t n = s->n_jobs + 1;
 
-        *p = (struct step){.s = s, .settings = settings, .capacity = 1, .left = 1};
+        *p = (struct step){.s = s, .settings = s->classes[0].settings, .capacity = 1, .left = 1};
         p->shares = calloc(4 * n, sizeof(double));
         p->jobs = calloc(n, sizeof(*p->jobs));
         p->order = calloc(n, sizeof(const struct sg_deadline_job *));
@@ -133,17 +93,21 @@ static void keep_back(struct step *p)
         }
 }
 
+/* It has said nothing, but may still. */
+static bool is_unknown(const struct step *p, const struct sg_share_job *j)
+{
+        return j->estimate.n_reports == 0 && j->used < PROBES_MAX * p->settings->probe;
+}
+
 /* Of a job that has said nothing only the probe is known to be work. As if the part of the node
  * that is left were the whole. */
-static struct sg_deadline_job candidate(const struct state *d, const struct step *p, size_t origin)
+static struct sg_deadline_job candidate(const struct step *p, size_t origin)
 {
         const struct sg_share_job *j = &p->s->jobs[origin];
         double left = fmax(j->deadline - p->s->now, 0), remaining = j->estimate.remaining;
 
-        if (j->estimate.wants_probe)
+        if (is_unknown(p, j))
                 remaining = fmin(remaining, left * j->width / 2);
-        if (was_dropped(d, j->key))
-                remaining *= 1 + RETURN;
         return (struct sg_deadline_job){
                 .key = j->key,
                 .remaining = fmax(remaining, LITTLE) / p->capacity,
@@ -155,41 +119,55 @@ static struct sg_deadline_job candidate(const struct state *d, const struct step
 
 /* Turns */
 
-enum turn { TURN_URGENT, TURN_PROBE, TURN_DUE, TURN_DROPPED, N_TURNS };
-
-static enum turn turn_of(const struct step *p, const struct sg_deadline_job *j, bool may_probe)
+/* Whether one that was dropped would be next if it weren't: then it matters how large the others
+ * are. A probe must not make anybody late. */
+static bool may_probe(const struct step *p)
 {
-        if (j->dropped)
-                return TURN_DROPPED;
-        if (j->width < 1 && sg_deadline_own_slack(j, p->s->now) <= p->settings->tick)
-                return TURN_URGENT;
-        if (may_probe && p->s->jobs[j->origin].estimate.wants_probe)
-                return TURN_PROBE;
-        return TURN_DUE;
+        double slack = INFINITY, due = INFINITY;
+
+        for (size_t i = 0; i < p->n_kept; i++) {
+                slack = fmin(slack, p->jobs[i].slack);
+                due = fmin(due, p->jobs[i].due);
+        }
+        for (size_t i = p->n_kept; i < p->n; i++)
+                if (p->jobs[i].due < due && sg_deadline_own_slack(&p->jobs[i], p->s->now) > 0)
+                        return slack > p->settings->probe;
+        return false;
 }
 
-static void line_up(const struct state *d, struct step *p)
+static enum turn turn_of(const struct step *p, const struct sg_deadline_job *j, bool probe)
 {
-        double slack = INFINITY;
+        if (!j->dropped && j->width < 1 && sg_deadline_own_slack(j, p->s->now) <= p->settings->tick)
+                return TURN_URGENT;
+        if (probe && is_unknown(p, &p->s->jobs[j->origin]))
+                return TURN_PROBE;
+        return j->dropped ? TURN_DROPPED : TURN_DUE;
+}
+
+static void line_up(struct step *p)
+{
         size_t n = 0;
+        bool probe;
 
         for (size_t i = 0; i < p->s->n_jobs; i++)
                 if (takes_turns(&p->s->jobs[i]))
-                        p->jobs[p->n++] = candidate(d, p, i);
+                        p->jobs[p->n++] = candidate(p, i);
         p->n_kept = sg_deadline_plan(p->jobs, p->n, p->s->now, PATIENCE);
-        for (size_t i = 0; i < p->n_kept; i++)
-                slack = fmin(slack, p->jobs[i].slack);
-        for (int turn = 0; turn < N_TURNS; turn++)
+        probe = may_probe(p);
+        for (int turn = 0; turn < N_TURNS; turn++) {
+                p->begin[turn] = n;
                 for (size_t i = 0; i < p->n; i++)
-                        if ((int)turn_of(p, &p->jobs[i], slack > p->settings->probe) == turn)
+                        if ((int)turn_of(p, &p->jobs[i], probe) == turn)
                                 p->order[n++] = &p->jobs[i];
+        }
+        p->begin[N_TURNS] = n;
 }
 
-/* To those in order[from … to) in turn, so far as `amount` reaches. */
-static void give(struct step *p, size_t from, size_t to, double amount)
+/* To the first n in turn, so far as `amount` reaches. */
+static void give(struct step *p, size_t n, double amount)
 {
         amount = fmin(amount, p->left);
-        for (size_t i = from; i < to && amount > LITTLE; i++) {
+        for (size_t i = 0; i < n && amount > LITTLE; i++) {
                 size_t origin = p->order[i]->origin;
                 double share = fmin(p->s->jobs[origin].width - p->shares[origin], amount);
 
@@ -213,14 +191,14 @@ static void divide(struct step *p)
 {
         double floors = 0, rate = sg_deadline_rate(p->jobs, p->n_kept, p->s->now);
 
-        for (size_t i = 0; i < p->n_kept; i++)
-                floors += p->shares[p->jobs[i].origin];
+        for (size_t i = 0; i < p->begin[TURN_DROPPED]; i++)
+                floors += p->shares[p->order[i]->origin];
         if (p->n_free > 0)
-                give(p, 0, p->n_kept, fmin(rate * MARGIN, 1) * p->capacity - floors);
+                give(p, p->begin[TURN_DROPPED], fmin(rate * MARGIN, 1) * p->capacity - floors);
         else
-                give(p, 0, p->n_kept, 1);
+                give(p, p->begin[TURN_DROPPED], 1);
         give_free(p);
-        give(p, 0, p->n, 1);
+        give(p, p->n, 1);
 }
 
 /* Telling */
@@ -250,6 +228,11 @@ static struct sg_share_out out_of(const struct step *p, size_t i)
         return o;
 }
 
+static bool is_probe(const struct step *p, size_t place)
+{
+        return place >= p->begin[TURN_PROBE] && place < p->begin[TURN_PROBE + 1];
+}
+
 static void tell(const struct step *p, struct sg_share_out *out)
 {
         for (size_t i = 0; i < p->s->n_jobs; i++)
@@ -257,12 +240,12 @@ static void tell(const struct step *p, struct sg_share_out *out)
         for (size_t k = 0; k < p->n; k++) {
                 const struct sg_deadline_job *j = p->order[k];
                 struct sg_share_out *o = &out[j->origin];
-                bool probe = p->s->jobs[j->origin].estimate.wants_probe && o->share > LITTLE;
+                bool probe = is_probe(p, k) && o->share > LITTLE;
 
-                o->list = j->dropped ? SG_LIST_DROPPED : probe ? SG_LIST_PROBE : o->list;
-                o->why.reason = j->dropped ? SG_REASON_DROPPED
-                                : probe    ? SG_REASON_PROBE
-                                           : SG_REASON_DEADLINE;
+                o->list = probe ? SG_LIST_PROBE : j->dropped ? SG_LIST_DROPPED : o->list;
+                o->why.reason = probe        ? SG_REASON_PROBE
+                                : j->dropped ? SG_REASON_DROPPED
+                                             : SG_REASON_DEADLINE;
                 o->why.rank = (uint32_t)k + 1;
                 o->why.due = j->due;
                 o->why.slack = j->dropped ? NAN : j->slack;
@@ -274,13 +257,13 @@ static double next_of(const struct step *p)
 {
         double next = INFINITY;
 
-        for (size_t k = 0; k < p->n_kept; k++) {
+        for (size_t k = 0; k < p->begin[TURN_DROPPED]; k++) {
                 const struct sg_deadline_job *j = p->order[k];
                 const struct sg_share_job *job = &p->s->jobs[j->origin];
                 double slack = sg_deadline_own_slack(j, p->s->now) - p->settings->tick;
                 double idle = 1 - p->shares[j->origin] / job->width;
 
-                if (job->estimate.wants_probe)
+                if (is_probe(p, k))
                         next = fmin(next, p->settings->tick);
                 if (j->width < 1 && slack > 0 && idle > LITTLE)
                         next = fmin(next, fmax(slack / idle, p->settings->tick));
@@ -288,90 +271,29 @@ static double next_of(const struct step *p)
         return p->s->now + next;
 }
 
-/* -ENOMEM leaves the ones of before. */
-static int remember_dropped(struct state *d, const struct step *p)
-{
-        size_t n = p->n - p->n_kept;
-        uint64_t *keys = NULL;
-
-        if (n > 0) {
-                keys = calloc(n, sizeof(*keys));
-                if (!keys)
-                        return -ENOMEM;
-                for (size_t i = 0; i < n; i++)
-                        keys[i] = p->jobs[p->n_kept + i].key;
-                qsort(keys, n, sizeof(*keys), compare_keys);
-        }
-        free(d->dropped);
-        d->dropped = keys;
-        d->n_dropped = n;
-        return 0;
-}
-
 static int deadline_step(void *state, const struct sg_share_snapshot *s, struct sg_share_out *out,
                          double *ret_next)
 {
-        struct state *d = state;
         _cleanup_(step_deinit) struct step p = {0};
         int r;
 
-        r = step_init(&p, d->settings, s);
+        (void)state;
+        *ret_next = INFINITY;
+        if (s->n_jobs == 0)
+                return 0;
+        r = step_init(&p, s);
         if (r < 0)
                 return r;
         keep_back(&p);
-        line_up(d, &p);
+        line_up(&p);
         divide(&p);
-        r = remember_dropped(d, &p);
-        if (r < 0)
-                return r;
         tell(&p, out);
         *ret_next = next_of(&p);
-        return 0;
-}
-
-/* Over a restart */
-
-static void deadline_save(const void *state, struct sg_record *r)
-{
-        const struct state *d = state;
-
-        for (size_t i = 0; i < d->n_dropped; i++)
-                sg_record_put_u64(r, TAG_DROPPED, d->dropped[i]);
-}
-
-static int deadline_load(void *state, const void *data, size_t size)
-{
-        struct state *d = state;
-        struct sg_reader reader = sg_reader_init(data, size);
-        _cleanup_free_ uint64_t *keys = calloc(size + 1, sizeof(*keys));
-        struct sg_field field;
-        size_t n = 0;
-        int r;
-
-        if (!keys)
-                return -ENOMEM;
-        while ((r = sg_reader_next(&reader, &field)) > 0) {
-                if (field.tag != TAG_DROPPED)
-                        continue;
-                r = sg_field_u64(&field, &keys[n++]);
-                if (r < 0)
-                        return r;
-        }
-        if (r < 0)
-                return r;
-        qsort(keys, n, sizeof(*keys), compare_keys);
-        free(d->dropped);
-        d->dropped = TAKE_PTR(keys);
-        d->n_dropped = n;
         return 0;
 }
 
 const struct sg_share_policy sg_share_deadline = {
         .name = "deadline",
         .summary = "the earliest deadline first; what can't be met makes way",
-        .create = deadline_create,
-        .destroy = deadline_destroy,
         .step = deadline_step,
-        .save = deadline_save,
-        .load = deadline_load,
 };
