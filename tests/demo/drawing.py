@@ -57,7 +57,7 @@ def panel(svg, top, run, longest):
 
 def draw(runs):
     """runs: (policy, what it does, [(seconds, CPU-seconds of each job)], rows of results)."""
-    height = TOP + PANEL * len(runs) + 20
+    height = TOP + PANEL * len(runs)
     svg = ET.Element("svg", {"xmlns": "http://www.w3.org/2000/svg", "width": str(WIDTH),
                              "height": str(height), "viewBox": f"0 0 {WIDTH} {height}"})
     ET.SubElement(svg, "title").text = "Who had the CPU when"
@@ -68,7 +68,7 @@ def draw(runs):
     for i, run in enumerate(runs):
         panel(svg, TOP + 14 + i * PANEL, run, longest)
     for i, row in enumerate(runs[0][3]):
-        ET.SubElement(svg, "rect", {"x": str(420 + 120 * i), "y": "10", "width": "12",
+        ET.SubElement(svg, "rect", {"x": str(500 + 100 * i), "y": "10", "width": "12",
                                     "height": "12", "fill": COLOURS[i % len(COLOURS)]})
-        text(svg, 438 + 120 * i, 20, row["name"])
+        text(svg, 518 + 100 * i, 20, row["name"])
     return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" + ET.tostring(svg, encoding="unicode") + "\n"
