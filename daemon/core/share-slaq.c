@@ -12,6 +12,15 @@
 #include <math.h>
 #include <stdlib.h>
 
+#define SOON .1 /* of all its work */
+
+/* Rates are known from a few reports: two within a factor of two are the same, else jobs would
+ * change places with every report. */
+static double step_of(double rate)
+{
+        return rate > 0 ? exp2((double)lround(log2(rate))) : 0;
+}
+
 static double mean_rate(const struct sg_share_snapshot *s)
 {
         double sum = 0;
@@ -25,6 +34,15 @@ static double mean_rate(const struct sg_share_snapshot *s)
         return n > 0 ? sum / (double)n : 0;
 }
 
+/* It is about to say how fast it gets better: two reports make a rate, and the second one is near
+ * unless it doesn't come at all. */
+static bool tells_soon(const struct sg_share_job *j)
+{
+        const struct sg_estimate *e = &j->estimate;
+
+        return e->wants_probe || (e->n_reports == 1 && j->used < SOON * e->total);
+}
+
 static int slaq_step(void *state, const struct sg_share_snapshot *s, struct sg_share_out *out,
                      double *ret_next)
 {
@@ -36,19 +54,19 @@ static int slaq_step(void *state, const struct sg_share_snapshot *s, struct sg_s
         if (!ranks)
                 return -ENOMEM;
         for (size_t i = 0; i < s->n_jobs; i++) {
-                const struct sg_estimate *e = &s->jobs[i].estimate;
+                const struct sg_share_job *j = &s->jobs[i];
 
-                if (isfinite(e->loss_rate))
-                        ranks[i] = -e->loss_rate;
+                if (isfinite(j->estimate.loss_rate))
+                        ranks[i] = -step_of(j->estimate.loss_rate);
                 else
-                        ranks[i] = e->wants_probe ? -INFINITY : -mean;
+                        ranks[i] = tells_soon(j) ? -INFINITY : -step_of(mean);
         }
         r = sg_share_in_order(s, ranks, SG_REASON_GAIN, out);
         if (r < 0)
                 return r;
         for (size_t i = 0; i < s->n_jobs; i++)
-                if (out[i].why.rank > 0)
-                        out[i].why.index = -out[i].why.index;
+                if (isfinite(out[i].why.index))
+                        out[i].why.index = s->jobs[i].estimate.loss_rate;
         *ret_next = INFINITY;
         return 0;
 }
@@ -56,5 +74,6 @@ static int slaq_step(void *state, const struct sg_share_snapshot *s, struct sg_s
 const struct sg_share_policy sg_share_slaq = {
         .name = "slaq",
         .summary = "whose evaluation gets better fastest per CPU-second first",
+        .wants_efficiency = true,
         .step = slaq_step,
 };

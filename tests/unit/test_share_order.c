@@ -164,16 +164,28 @@ static void test_best_gain_first(void **state)
         (void)state;
         start(&c, SG_SHARE_SLAQ, 3);
         c.jobs[0].estimate.loss_rate = .001;
-        c.jobs[1].estimate.loss_rate = .004;
+        c.jobs[1].estimate.loss_rate = .008;
         scene_step(&c);
         expect_order(&c, 1, 2, 0); /* the third counts as their mean */
-        assert_near(c.out[1].why.index, .004);
-        assert_near(c.out[2].why.index, .0025);
+        assert_near(c.out[1].why.index, .008);
+        assert_true(isnan(c.out[2].why.index));
         assert_int_equal(c.out[1].why.reason, SG_REASON_GAIN);
+
+        c.jobs[0].estimate.loss_rate = .009; /* hardly more, and it came first */
+        scene_step(&c);
+        expect_order(&c, 0, 1, 2);
+        c.jobs[0].estimate.loss_rate = .001;
 
         c.jobs[2].estimate.wants_probe = true;
         scene_step(&c);
         expect_order(&c, 2, 1, 0);
+        c.jobs[2].estimate.wants_probe = false;
+        c.jobs[2].estimate.n_reports = 1; /* the next one makes a rate … */
+        scene_step(&c);
+        expect_order(&c, 2, 1, 0);
+        c.jobs[2].used = 60; /* … if it comes */
+        scene_step(&c);
+        expect_order(&c, 1, 2, 0);
         scene_deinit(&c);
 }
 
