@@ -214,13 +214,16 @@ static void look_at_node(struct sg_monitor *mon)
 {
         struct sg_node_sample before = mon->node;
         const char *trouble;
+        double busy;
 
         if (!mon->node_sampler)
                 return;
         sg_node_sampler_read(mon->node_sampler, &mon->node);
         while ((trouble = sg_node_sampler_trouble(mon->node_sampler)))
                 sg_log(LOG_WARNING, "%s", trouble);
-        mon->busy = busy_between(&before, &mon->node);
+        busy = busy_between(&before, &mon->node);
+        if (!isnan(busy)) /* two looks within one tick of the kernel's say nothing new */
+                mon->busy = busy;
 }
 
 static void run_round(struct sg_monitor *mon)
@@ -232,9 +235,9 @@ static void run_round(struct sg_monitor *mon)
         mon->told_before = mon->told;
         mon->told = false;
         mon->round_usec = sg_now_monotonic_usec();
+        look_at_node(mon); /* which is asked for with each job */
         sg_list_foreach_safe (d, next, &mon->running, link)
                 active |= look_at(mon, d);
-        look_at_node(mon);
         if (mon->round++ % TRIM_ROUNDS == 0)
                 (void)malloc_trim(0);
         if (sg_list_empty(&mon->running))
