@@ -148,6 +148,7 @@ static void time_lines(const json_t *job)
 
 enum unit {
         UNIT_NUMBER,
+        UNIT_BRIEF,
         UNIT_CPUS_NOW,
         UNIT_TROUBLE,
         UNIT_CPUS,
@@ -176,6 +177,9 @@ static char *with_unit(char buf[SG_FORMAT_MAX], const json_t *v, enum unit unit)
                 return sg_format_usec(buf, (uint64_t)json_integer_value(v));
         case UNIT_CPUS_NOW:
                 (void)snprintf(buf, SG_FORMAT_MAX, "%.2f", n);
+                return buf;
+        case UNIT_BRIEF:
+                (void)snprintf(buf, SG_FORMAT_MAX, "%.3g", n);
                 return buf;
         case UNIT_TROUBLE:
         case UNIT_NUMBER:
@@ -290,9 +294,14 @@ static void progress_lines(const json_t *job)
         string_line("Known by", json_object_get(job, "progress"), "source");
 }
 
-/* "Share: 25% of the node: why" */
-static void share_line(const json_t *job)
+/* "Share: 25% of the node: why", and what makes it so. */
+static void share_lines(const json_t *job)
 {
+        static const struct figure figures[] = {
+                {"weight", "weight", UNIT_NUMBER},
+                {"limit", "CPU quota", UNIT_CPUS},
+                {"growth_efficiency", "growth efficiency", UNIT_BRIEF},
+        };
         const json_t *share = json_object_get(job, "share");
         const char *why = sg_document_string(share, "why");
         char part[32];
@@ -301,6 +310,8 @@ static void share_line(const json_t *job)
                 line("Share", "%s of the node%s%s", part, why && *why ? ": " : "", why ? why : "");
         else if (why && *why)
                 line("Share", "%s", why);
+        string_line("List", share, "list");
+        figures_line("In force", share, figures, SG_ELEMENTSOF(figures), NULL);
 }
 
 static void limit_line(const json_t *job)
@@ -377,7 +388,7 @@ void sg_document_print_job(const json_t *job)
                 line("Attempt", "%lld", (long long)json_integer_value(attempt));
         limit_line(job);
         usage_lines(job);
-        share_line(job);
+        share_lines(job);
         progress_lines(job);
         time_lines(job);
 }

@@ -5,6 +5,7 @@
 #include "base/format.h"
 #include "ctl/fields.h"
 #include "ctl/output.h"
+#include <math.h>
 
 const struct sg_column sg_row_columns[_SG_COLUMN_MAX] = {
         [SG_COLUMN_ID] = {"id", true, 0},
@@ -23,6 +24,9 @@ const struct sg_column sg_row_columns[_SG_COLUMN_MAX] = {
         [SG_COLUMN_ENDED] = {"ended", false, 0},
         [SG_COLUMN_COMMAND] = {"command", false, 10},
         [SG_COLUMN_SHARE] = {"share", true, 0},
+        [SG_COLUMN_LIST] = {"list", false, 0},
+        [SG_COLUMN_WEIGHT] = {"weight", true, 0},
+        [SG_COLUMN_GROWTH] = {"growth", true, 0},
         [SG_COLUMN_PROGRESS] = {"progress", true, 0},
         [SG_COLUMN_ETA] = {"eta", true, 0},
         [SG_COLUMN_LOSS] = {"loss", true, 0},
@@ -47,6 +51,7 @@ static uint64_t figure_of(const json_t *o, const char *key)
 void sg_row_from_document(const json_t *job, struct sg_row *r)
 {
         const json_t *usage = json_object_get(job, "usage"), *code, *signal;
+        const json_t *share = json_object_get(job, "share");
 
         code = json_object_get(job, "exit_code");
         signal = json_object_get(job, "signal");
@@ -64,7 +69,10 @@ void sg_row_from_document(const json_t *job, struct sg_row *r)
                 .cpu_usec = figure_of(usage, "cpu_usec"),
                 .memory_bytes = figure_of(usage, "memory_bytes"),
                 .command = sg_document_word(job, "command"),
-                .share = sg_document_number(json_object_get(job, "share"), "share"),
+                .share = sg_document_number(share, "share"),
+                .weight = sg_document_number(share, "weight"),
+                .growth = sg_document_number(share, "growth_efficiency"),
+                .list = sg_document_word(share, "list"),
         };
         if (r->memory_bytes == SG_UNLIMITED) /* of a finished one, as in a row */
                 r->memory_bytes = figure_of(usage, "memory_peak_bytes");
@@ -84,6 +92,14 @@ bool sg_row_needs_document(const struct sg_table *t)
 static const char *text(const char *s, char *buf, size_t size)
 {
         return *s ? sg_escape(s, buf, size) : "-";
+}
+
+static const char *figure(double v, char *buf, size_t size)
+{
+        if (!isfinite(v))
+                return "-";
+        (void)snprintf(buf, size, "%.4g", v);
+        return buf;
 }
 
 static const char *or_dash(const char *s)
@@ -155,6 +171,12 @@ const char *sg_row_cell(const struct sg_row *row, enum sg_row_column column, uin
                 return point(row->ended_usec, buf);
         case SG_COLUMN_SHARE:
                 return or_dash(sg_share_text(row->share, buf, size));
+        case SG_COLUMN_LIST:
+                return text(row->list ?: "", buf, size);
+        case SG_COLUMN_WEIGHT:
+                return figure(row->weight, buf, size);
+        case SG_COLUMN_GROWTH:
+                return figure(row->growth, buf, size);
         case SG_COLUMN_PROGRESS:
                 return or_dash(sg_fraction_text(row->progress.fraction, buf, size));
         case SG_COLUMN_ETA:

@@ -17,7 +17,8 @@ struct sg_row { /* strings belong to the message, or the document */
         uint64_t cpu_usec, memory_bytes;
         const char *command;
         struct sg_job_progress progress; /* as share, of a document only */
-        double share;
+        double share, weight, growth;
+        const char *list;
 };
 
 enum sg_row_column {
@@ -37,6 +38,9 @@ enum sg_row_column {
         SG_COLUMN_ENDED,
         SG_COLUMN_COMMAND,
         SG_COLUMN_SHARE, /* from here on, documents are needed */
+        SG_COLUMN_LIST,
+        SG_COLUMN_WEIGHT,
+        SG_COLUMN_GROWTH,
         SG_COLUMN_PROGRESS,
         SG_COLUMN_ETA,
         SG_COLUMN_LOSS,

@@ -76,6 +76,7 @@ static void read_job(struct sg_top_job *j, json_t *document, const struct sg_top
                 .why = sg_document_word(document, "reason"),
                 .running_sec = running_sec(document, now_usec),
                 .share = sg_document_number(share, "share"),
+                .list = sg_document_word(share, "list"),
                 .memory_bytes = sg_document_number(usage, "memory_bytes"),
         };
         if (!*j->why)

@@ -23,7 +23,7 @@ struct sg_top_rates {
 
 struct sg_top_job {
         json_t *document; /* strings belong to it */
-        const char *id, *name, *user, *state, *why;
+        const char *id, *name, *user, *state, *why, *list;
         double running_sec, share, memory_bytes;
         struct sg_top_rates rates;
         struct sg_job_progress progress;

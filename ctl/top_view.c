@@ -25,6 +25,7 @@ enum column {
         TIME,
         CPU,
         SHARE,
+        LIST,
         MEM,
         PRESSURE,
         PROGRESS,
@@ -43,6 +44,7 @@ static const struct sg_column columns[N_COLUMNS] = {
         [TIME] = {"time", true, 0},
         [CPU] = {"cpu", true, 0},
         [SHARE] = {"share", true, 0},
+        [LIST] = {"list", false, 0},
         [MEM] = {"mem", true, 0},
         [PRESSURE] = {"psi", true, 0},
         [PROGRESS] = {"progress", false, 0},
@@ -53,8 +55,8 @@ static const struct sg_column columns[N_COLUMNS] = {
 };
 
 /* What goes first where there is no room. */
-static const enum column drop_order[] = {USER, PRESSURE, TIME, WHY, SHARE,    TREND_LINE,
-                                         MEM,  STATE,    LOSS, ETA, PROGRESS, CPU};
+static const enum column drop_order[] = {USER, PRESSURE, LIST, TIME, WHY,      SHARE, TREND_LINE,
+                                         MEM,  STATE,    LOSS, ETA,  PROGRESS, CPU};
 
 /* --- cells --- */
 
@@ -127,6 +129,8 @@ static const char *cell(const struct sg_top_job *j, enum column c, bool utf8, ch
                 return cpus(j->rates.cpu, buf, size);
         case SHARE:
                 return percent(j->share, buf, size);
+        case LIST:
+                return or_dash(sg_escape(j->list, buf, size));
         case MEM:
                 return bytes(j->memory_bytes, buf, size);
         case PRESSURE:

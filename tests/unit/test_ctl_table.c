@@ -225,23 +225,24 @@ static void cells_of_a_row(void **state)
 
 static void rows_of_documents(void **state)
 {
-        json_t *job =
-                json_pack("{s:s,s:s,s:s,s:n,s:s,s:{s:s,s:s,s:n},s:{s:I,s:n,s:I},s:{s:f},"
-                          "s:{s:f,s:i,s:i,s:f,s:f}}",
-                          "id", "7", "name", "train", "state", "killed", "exit_code", "signal",
-                          "KILL", "times", "submitted", "2027-01-15T08:00:00.000000Z", "started",
-                          "2027-01-15T08:00:01.500000Z", "ended", "usage", "cpu_usec",
-                          (json_int_t)1500000, "memory_bytes", "memory_peak_bytes",
-                          (json_int_t)1 << 29, "share", "share", 0.25, "progress", "eval", 0.4123,
-                          "step", 520, "total", 1000, "fraction", 0.52, "eta_sec", 720.0);
+        json_t *job = json_pack(
+                "{s:s,s:s,s:s,s:n,s:s,s:{s:s,s:s,s:n},s:{s:I,s:n,s:I},s:{s:f,s:i,s:s,s:f},"
+                "s:{s:f,s:i,s:i,s:f,s:f}}",
+                "id", "7", "name", "train", "state", "killed", "exit_code", "signal", "KILL",
+                "times", "submitted", "2027-01-15T08:00:00.000000Z", "started",
+                "2027-01-15T08:00:01.500000Z", "ended", "usage", "cpu_usec", (json_int_t)1500000,
+                "memory_bytes", "memory_peak_bytes", (json_int_t)1 << 29, "share", "share", 0.25,
+                "weight", 1000, "list", "last", "growth_efficiency", 0.0123, "progress", "eval",
+                0.4123, "step", 520, "total", 1000, "fraction", 0.52, "eta_sec", 720.0);
         static const char *const wanted[] = {
-                "7",    "train", "-",   "-",      "killed", "1.0s",        "1.5s",
-                "512M", "-",     "-",   "KILL",   NULL,     NULL,          "-",
-                "-",    "25%",   "52%", "12 min", "0.4123", "520 of 1000",
+                "7",    "train", "-",      "-",   "killed", "1.0s",   "1.5s",        "512M",
+                "-",    "-",     "KILL",   NULL,  NULL,     "-",      "-",           "25%",
+                "last", "1000",  "0.0123", "52%", "12 min", "0.4123", "520 of 1000",
         };
         char buf[64];
         struct sg_row row;
 
+        _Static_assert(SG_ELEMENTSOF(wanted) == _SG_COLUMN_MAX, "one for each column");
         (void)state;
         sg_row_from_document(job, &row);
         assert_int_equal(row.started_usec - row.submitted_usec, 1500000);

@@ -55,9 +55,9 @@ static json_t *job_document(const struct fields *f, unsigned round)
                           "io_some_usec", (json_int_t)0, "progress", "share", "times", "started");
 
         if (f->share > 0)
-                (void)json_object_set_new(
-                        job, "share",
-                        json_pack("{s:f,s:s}", "share", f->share, "why", "its loss still falls"));
+                (void)json_object_set_new(job, "share",
+                                          json_pack("{s:f,s:s,s:s}", "share", f->share, "list",
+                                                    "run", "why", "its loss still falls"));
         if (f->loss > 0)
                 (void)json_object_set_new(job, "progress",
                                           json_pack("{s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:n}", "eval",
@@ -126,31 +126,36 @@ static const char first_text[] =
         " |CPU  ███████▏░░░░░░░░  45% of 8  load 1.25  3 running  1 blocked\n"
         " |Mem  ████░░░░░░░░░░░░  25% of 24G  swap 1G of 2G\n"
         " |Net  eth0 up  wlan0 down\n"
-        "h|ID  NAME           USER  STATE     TIME  CPU  SHARE   MEM  PSI  PROGRESS        ETA  "
+        "h|ID  NAME           USER  STATE     TIME  CPU  SHARE  LIST   MEM  PSI  PROGRESS        "
+        "ETA  "
         "LOSS  TREND  WHY\n"
-        " | 7  train          ada   running  10:00    -    25%  1.5G    -  ███░░░  52%  12 min   "
+        " | 7  train          ada   running  10:00    -    25%  run   1.5G    -  ███░░░  52%  12 "
+        "min   "
         "0.8  ▁      its loss still falls\n"
-        " | 8  a-longer-name  ada   running  10:00    -    50%  1.5G    -  ░░░░░░   1%    24 h     "
+        " | 8  a-longer-name  ada   running  10:00    -    50%  run   1.5G    -  ░░░░░░   1%    24 "
+        "h     "
         "2  ▁      its loss still falls\n"
-        "d| 9  wait\\x1b[1mer  ada   queued       -    -      -  1.5G    -  -                 -    "
+        "d| 9  wait\\x1b[1mer  ada   queued       -    -      -  -     1.5G    -  -                "
+        " -    "
         " -  -      2 jobs run and there may be 2\n";
 
-static const char wide_text[] = "b|ada  08:00:02  2 running  1 queued\n"
-                                " |CPU  ███████▏░░░░░░░░  45% of 8  load 1.25  3 running  1 "
-                                "blocked  psi 12/0/3\n"
-                                " |Mem  ████░░░░░░░░░░░░  25% of 24G  swap 1G of 2G\n"
-                                "r|Net  eth0 1M/s in, 1K/s out (4 errors)  wlan0 down\n"
-                                "h|ID  NAME           USER  STATE     TIME   CPU  SHARE   MEM    "
-                                "PSI  PROGRESS        ETA  LOSS  TREND  WHY\n"
-                                "s| 8  a-longer-name  ada   running  10:02  3.00    50%  1.5G  "
-                                "5/0/0  ░░░░░░   1%    24 h     1  █▁     its loss still fal…\n"
-                                " | 7  train          ada   running  10:02  1.50    25%  1.5G  "
-                                "5/0/0  ███░░░  52%  12 min   0.4  █▁     its loss still fal…\n"
-                                "d| 9  wait\\x1b[1mer  ada   queued       -  0.00      -  1.5G  "
-                                "5/0/0  -                 -     -  -      2 jobs run and the…\n"
-                                " |8 a-longer-name: its loss still falls\n"
-                                "d|q quit  by cpu: c cpu  m mem  s share  p progress  e eta  "
-                                "t time  i id  r reverse  arrows select\n";
+static const char wide_text[] =
+        "b|ada  08:00:02  2 running  1 queued\n"
+        " |CPU  ███████▏░░░░░░░░  45% of 8  load 1.25  3 running  1 "
+        "blocked  psi 12/0/3\n"
+        " |Mem  ████░░░░░░░░░░░░  25% of 24G  swap 1G of 2G\n"
+        "r|Net  eth0 1M/s in, 1K/s out (4 errors)  wlan0 down\n"
+        "h|ID  NAME           USER  STATE     TIME   CPU  SHARE  LIST   MEM    "
+        "PSI  PROGRESS        ETA  LOSS  TREND  WHY\n"
+        "s| 8  a-longer-name  ada   running  10:02  3.00    50%  run   1.5G  "
+        "5/0/0  ░░░░░░   1%    24 h     1  █▁     its loss sti…\n"
+        " | 7  train          ada   running  10:02  1.50    25%  run   1.5G  "
+        "5/0/0  ███░░░  52%  12 min   0.4  █▁     its loss sti…\n"
+        "d| 9  wait\\x1b[1mer  ada   queued       -  0.00      -  -     1.5G  "
+        "5/0/0  -                 -     -  -      2 jobs run a…\n"
+        " |8 a-longer-name: its loss still falls\n"
+        "d|q quit  by cpu: c cpu  m mem  s share  p progress  e eta  "
+        "t time  i id  r reverse  arrows select\n";
 
 static const char ascii_text[] =
         "b|ada  08:00:02  2 running  1 queued\n"
