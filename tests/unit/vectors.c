@@ -22,13 +22,22 @@ static const struct {
         const char *file;
         vector_run *run;
 } algorithms[] = {
-        {"alg1.json", vector_alg1},           {"alg2.json", vector_alg2},
-        {"alg3.json", vector_alg3},           {"alg4.json", vector_alg4},
-        {"alg5.json", vector_alg5},           {"deadline.json", vector_deadline},
-        {"eq41_42.json", vector_eq41_42},     {"guard.json", vector_guard},
-        {"hesrpt.json", vector_hesrpt},       {"milestone_index.json", vector_milestone_index},
-        {"na_finish.json", vector_na_finish}, {"run_set.json", vector_run_set},
+        {"alg1.json", vector_alg1},
+        {"alg2.json", vector_alg2},
+        {"alg3.json", vector_alg3},
+        {"alg4.json", vector_alg4},
+        {"alg5.json", vector_alg5},
+        {"deadline.json", vector_deadline},
+        {"eq41_42.json", vector_eq41_42},
+        {"fraction.json", vector_fraction},
+        {"guard.json", vector_guard},
+        {"hesrpt.json", vector_hesrpt},
+        {"milestone_index.json", vector_milestone_index},
+        {"na_finish.json", vector_na_finish},
+        {"run_set.json", vector_run_set},
         {"shares.json", vector_shares},
+        {"size.json", vector_size},
+        {"virtual_finish.json", vector_virtual_finish},
 };
 
 static char problem[512]; /* of the case under way */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Cases of growth and of plans: the guard, run sets, indices, the fair node, heSRPT, deadlines. */
+/* Cases of growth and of plans: the guard, run sets, indices, heSRPT, deadlines. */
 #include "base/cleanup.h"
 #include "core/deadline.h"
-#include "core/fair-node.h"
 #include "core/growth.h"
 #include "core/hesrpt.h"
 #include "tests/unit/vectors.h"
@@ -105,43 +104,6 @@ json_t *vector_milestone_index(const json_t *c)
                 values[i] = vector_number(json_array_get(in, i), "value");
         }
         return json_pack("{s:o}", "expect_index", vector_real(sg_growth_index(seconds, values, n)));
-}
-
-/* --- the fair node --- */
-
-static double one_of(const json_t *c, const char *key, size_t i, double otherwise)
-{
-        const json_t *v = json_array_get(json_object_get(c, key), i);
-
-        return json_is_number(v) ? json_number_value(v) : otherwise;
-}
-
-json_t *vector_na_finish(const json_t *c)
-{
-        size_t n = json_array_size(vector_array(c, "rem"));
-        _cleanup_free_ double *remaining = vector_numbers(c, "rem", n);
-        _cleanup_free_ double *widths = vector_numbers(c, "p", n);
-        _cleanup_free_ struct sg_fair_job *jobs = calloc(n + 1, sizeof(*jobs));
-        _cleanup_(sg_fair_node_freep) struct sg_fair_node *node = NULL;
-
-        if (!jobs || sg_fair_node_new(&node, n) < 0)
-                abort();
-        if (vector_is_wrong())
-                return NULL;
-        for (size_t i = 0; i < n; i++)
-                jobs[i] = (struct sg_fair_job){
-                        .class = (uint32_t)one_of(c, "class", i, 0),
-                        .uid = (uint32_t)one_of(c, "uid", i, 0),
-                        .class_weight = one_of(c, "class_weight", i, 100),
-                        .weight = one_of(c, "weight", i, 100),
-                        .width = widths[i],
-                        .exponent = one_of(c, "q", i, 1),
-                        .remaining = remaining[i],
-                };
-        sg_fair_node_run(node, jobs, n, 0, INFINITY);
-        for (size_t i = 0; i < n; i++)
-                remaining[i] = jobs[i].finish;
-        return json_pack("{s:o}", "expect_finish", vector_reals(remaining, n));
 }
 
 /* --- plans --- */
