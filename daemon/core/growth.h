@@ -22,9 +22,12 @@ struct sg_growth_job {
         double width;
         double index; /* INFINITY: is to be probed, those that have used least first */
         double used;
-        double due;     /* D; INFINITY = no promise */
-        double seconds; /* alone to the milestone that the index is of */
-        double passes;  /* … until it has the next milestone behind it */
+        double due;                         /* D; INFINITY = no promise */
+        double importance;                  /* of its class, for plans */
+        double exponent;                    /* 1 = scales linearly, or isn't known yet */
+        const struct sg_estimate *estimate; /* borrowed */
+        double seconds;                     /* alone to the milestone that the index is of */
+        double passes;                      /* … until it has the next milestone behind it */
         /* filled in */
         double start;     /* work due at or after this has to wait for some of this one's */
         double slack;     /* what is left to the promises up to its own if all work for them */
@@ -69,5 +72,8 @@ void sg_growth_order(struct sg_growth_line *l);
 /* The shortest prefix that fills the capacity, and the weights: 10000 for those that fit whole,
  * 1000 for the last, 1 for the rest. Fills share, weight, list; returns how many run. */
 size_t sg_growth_run_set(struct sg_growth_line *l, double capacity);
+/* Instead of both, for jobs of which some scale badly: a plan for all to the end (search.h). Fills
+ * order, share, list, reason, and weight with 1: they are to be as the shares. -ENOMEM */
+int sg_growth_plan(struct sg_growth_line *l, enum sg_objective objective, double capacity);
 /* When that choice can first change though nothing was heard; INFINITY = never. */
 double sg_growth_next(const struct sg_growth_line *l);

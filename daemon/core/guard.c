@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LINEAR .95
+#define LINEAR .95      /* as the learner's */
 #define WEIGHT_MIN 1e-3 /* nobody is given nothing for ever */
 
 /* As it is kept over a restart. */
@@ -156,8 +156,7 @@ static double total_of(const struct sg_share_job *j)
         return j->aside ? INFINITY : j->estimate.total;
 }
 
-/* What is nearly linear is, as in the plan (share-growth.c). */
-static double exponent_of(const struct sg_share_job *j)
+double sg_guard_exponent(const struct sg_share_job *j)
 {
         return j->cpu_bound && j->estimate.exponent > 0 && j->estimate.exponent < LINEAR
                        ? j->estimate.exponent
@@ -182,7 +181,7 @@ static struct guard_job taken(struct sg_guard *g, const struct sg_share_job *j,
                                 .class_weight = positive(class->weight),
                                 .weight = positive(j->weight),
                                 .width = j->width,
-                                .exponent = exponent_of(j),
+                                .exponent = sg_guard_exponent(j),
                                 .total = total_of(j),
                                 .finish = INFINITY,
                                 .uid = j->uid,

@@ -15,6 +15,9 @@
 
 struct sg_guard;
 
+/* A job's, 1 if it scales nearly linearly: then what it used is what it did. */
+double sg_guard_exponent(const struct sg_share_job *j);
+
 int sg_guard_new(struct sg_guard **ret);
 struct sg_guard *sg_guard_free(struct sg_guard *g);
 SG_DEFINE_CLEANUP(struct sg_guard *, sg_guard_free)

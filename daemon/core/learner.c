@@ -205,6 +205,7 @@ static double guess(const struct sg_class_history *h, double cpu, bool *ret_know
  * by the CPU, seconds by what it uses. cost NaN: not known. */
 struct place {
         double x, cost;
+        double spent; /* of that, in this attempt */
 };
 
 static enum sg_way_measure measure_of(const struct sg_learner *l)
@@ -228,7 +229,8 @@ static double since(const struct sg_learner *l, enum sg_way_measure measure, dou
 
 static struct place place_of(const struct sg_learner *l, double now, double cpu)
 {
-        struct place p = {.cost = (double)NAN};
+        struct sg_scaling_count count = count_of(l, now, cpu);
+        struct place p = {.cost = (double)NAN, .spent = cpu};
         enum sg_way_measure measure;
 
         if (!l->claims || l->claims->way.n == 0)
@@ -240,6 +242,8 @@ static struct place place_of(const struct sg_learner *l, double now, double cpu)
         p.x = sg_way_last(&l->claims->way)->x;
         if (p.cost > 0)
                 p.x += fmax(since(l, measure, now, cpu), 0) / p.cost;
+        if (measure == SG_WAY_SPEED)
+                p.spent = sg_scaling_done(&l->claims->scaling, &count);
         if (measure == SG_WAY_TIME)
                 p.cost *= sg_learner_width(l) * l->job.cpus;
         return p;
@@ -263,7 +267,7 @@ static void estimate_size(const struct sg_learner *l, const struct sg_class_hist
         }
         left = fmax(total - cpu, LEFT_MIN * fmax(total, cpu));
         ret->remaining = left / l->job.cpus;
-        ret->total = (cpu + left) / l->job.cpus;
+        ret->total = ((ret->source == SG_SIZE_REPORTS ? place->spent : cpu) + left) / l->job.cpus;
 }
 
 /* None is further away than the end, which may come sooner than the job says. */

@@ -18,8 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WEIGHT_MAX 10000
 #define STAY 1.2 /* so much better must another be to take the turn of the one that has it */
+#define PLAN_NO_HARM .25 /* what plans are worth needs more room */
 #define CAPACITY_MIN .05 /* whatever those beside the order use */
 
 struct growth {
@@ -35,6 +35,7 @@ struct step {
         struct sg_growth_line line;
         double *finish, *fair; /* of each job of the snapshot: VF, and its fair share now */
         bool many_users;
+        bool planned; /* some scale badly */
 };
 
 static void growth_destroy(void *state)
@@ -106,6 +107,7 @@ static int look_around(struct step *p, double floor)
 
                 needed = needed || (j->aside && !j->held);
                 p->many_users = p->many_users || j->uid != p->s->jobs[0].uid;
+                p->planned = p->planned || (takes_turns(j) && sg_guard_exponent(j) < 1);
         }
         return needed ? sg_guard_fair(p->s, p->fair) : 0;
 }
@@ -131,6 +133,7 @@ static void set_aside(struct step *p, struct sg_share_out *out)
 static struct sg_growth_job candidate(const struct growth *g, const struct step *p, size_t origin)
 {
         const struct sg_share_job *j = &p->s->jobs[origin];
+        double no_harm = g->settings->no_harm;
         struct sg_growth_job c = {
                 .origin = origin,
                 .key = j->key,
@@ -138,11 +141,15 @@ static struct sg_growth_job candidate(const struct growth *g, const struct step 
                 .remaining = j->estimate.remaining,
                 .width = fmin(j->width, p->line.capacity),
                 .used = j->used,
-                .due = sg_growth_due(j->arrival, p->finish[origin], g->settings->no_harm),
+                .due = sg_growth_due(j->arrival, p->finish[origin],
+                                     p->planned ? fmax(no_harm, PLAN_NO_HARM) : no_harm),
+                .importance = p->s->classes[j->class].weight,
+                .exponent = sg_guard_exponent(j),
+                .estimate = &j->estimate,
         };
 
         sg_growth_value(&c, &j->estimate, g->settings->objective);
-        c.index *= p->s->classes[j->class].weight * (j->key == g->first ? STAY : 1);
+        c.index *= c.importance * (j->key == g->first ? STAY : 1);
         if (j->estimate.wants_probe && (!p->many_users || sg_probes_may(&g->probes, j->uid)))
                 c.index = INFINITY;
         return c;
@@ -156,42 +163,60 @@ static void line_up(const struct growth *g, struct step *p)
         sg_growth_order(&p->line);
 }
 
-/* Everybody's floor first, then the run set of what is left. */
-static void give(struct step *p, double floor)
+/* Whoever scales, a probe isn't long enough to plan for. */
+static int share_out(struct growth *g, struct step *p, double capacity)
 {
-        double floors = 0;
+        p->planned = p->planned && p->line.chosen && !isinf(p->line.chosen->index);
+        if (p->planned)
+                return sg_growth_plan(&p->line, g->settings->objective, capacity);
+        (void)sg_growth_run_set(&p->line, capacity);
+        return 0;
+}
+
+/* Everybody's floor first, then turns at what is left. */
+static int give(struct growth *g, struct step *p)
+{
+        double floor = g->settings->floor, floors = 0;
+        int r;
 
         for (size_t i = 0; i < p->line.n; i++)
                 floors += floor * p->fair[p->line.jobs[i].origin];
         for (size_t i = 0; i < p->line.n; i++)
                 p->line.jobs[i].width =
                         fmax(0, p->line.jobs[i].width - floor * p->fair[p->line.jobs[i].origin]);
-        (void)sg_growth_run_set(&p->line, p->line.capacity - floors);
+        r = share_out(g, p, p->line.capacity - floors);
+        if (r < 0)
+                return r;
         for (size_t i = 0; i < p->line.n; i++) {
                 p->line.jobs[i].width += floor * p->fair[p->line.jobs[i].origin];
                 p->line.jobs[i].share += floor * p->fair[p->line.jobs[i].origin];
         }
+        return 0;
 }
 
-/* Shares beside the run set are as the weights of it have to leave them: the most that one of them
- * has for a unit of weight. */
+/* What a unit of weight gets: shares beside the run set are as the weights of that have to leave
+ * them; without one the largest share has the largest weight. */
 static double level_of(const struct step *p, const struct sg_share_out *out)
 {
-        double level = 0;
+        double level = 0, most = 0;
 
-        for (size_t i = 0; i < p->line.n; i++)
-                if (p->line.jobs[i].weight > 1)
-                        level = fmax(level, p->line.jobs[i].share / p->line.jobs[i].weight);
-        for (size_t i = 0; level <= 0 && i < p->s->n_jobs; i++)
-                level = fmax(level, out[i].share / WEIGHT_MAX);
-        return level;
+        for (size_t i = 0; i < p->line.n; i++) {
+                const struct sg_growth_job *j = &p->line.jobs[i];
+
+                if (j->weight > 1)
+                        level = fmax(level, j->share / j->weight);
+                most = fmax(most, j->share);
+        }
+        for (size_t i = 0; i < p->s->n_jobs; i++)
+                most = fmax(most, out[i].share);
+        return level > 0 ? level : most / SG_SHARE_WEIGHT_MAX;
 }
 
 static uint32_t weight_of(double share, double level)
 {
         double weight = level > 0 ? share / level : 1;
 
-        return (uint32_t)lround(fmin(fmax(weight, 1), WEIGHT_MAX));
+        return (uint32_t)lround(fmin(fmax(weight, 1), SG_SHARE_WEIGHT_MAX));
 }
 
 static void tell(const struct step *p, struct sg_share_out *out)
@@ -203,7 +228,7 @@ static void tell(const struct step *p, struct sg_share_out *out)
 
                 out[i].cap = INFINITY;
                 out[i].weight = j->held                      ? 1
-                                : !j->aside && !j->cpu_bound ? WEIGHT_MAX
+                                : !j->aside && !j->cpu_bound ? SG_SHARE_WEIGHT_MAX
                                                              : weight_of(out[i].share, level);
                 if (j->held)
                         out[i].why = sg_share_because(SG_REASON_NONE);
@@ -255,6 +280,7 @@ static int growth_step(void *state, const struct sg_share_snapshot *s, struct sg
         struct growth *g = state;
         int r;
 
+        memset(out, 0, s->n_jobs * sizeof(*out));
         r = step_init(&p, s, g->settings->tick);
         if (r == 0)
                 r = look_around(&p, g->settings->floor);
@@ -265,13 +291,14 @@ static int growth_step(void *state, const struct sg_share_snapshot *s, struct sg
         sg_probes_advance(&g->probes, s->now);
         set_aside(&p, out);
         line_up(g, &p);
-        give(&p, g->settings->floor);
-        tell(&p, out);
-        r = remember(g, &p);
+        r = give(g, &p);
+        if (r == 0)
+                r = remember(g, &p);
         if (r < 0)
                 return r;
-        *ret_next =
-                fmin(sg_growth_next(&p.line), p.many_users ? sg_probes_next(&g->probes) : INFINITY);
+        tell(&p, out);
+        *ret_next = fmin(p.planned ? INFINITY : sg_growth_next(&p.line),
+                         p.many_users ? sg_probes_next(&g->probes) : INFINITY);
         return 0;
 }
 
