@@ -76,6 +76,9 @@ int sg_simulation_load(struct sg_simulation *s, const struct sg_invocation *inv,
                         return sg_error_set(e, SG_EXIT_OWN_FAILURE, inv->generate,
                                             "see schedctl simulate --help",
                                             "there is no workload '%s'", inv->generate);
+        } else if (inv->from_history) {
+                n = UINT64_MAX;
+                r = sg_simulation_load_history(s, inv, e);
         } else {
                 r = read_trace(s, inv->args[0], e);
         }
@@ -235,12 +238,15 @@ static int run_one(struct sg_simulated *p, const struct sg_trace_job *jobs, size
                    const struct sg_sim_result *fair, struct sg_sim_result *scratch,
                    struct sg_error *e)
 {
-        int r = sg_sim_run(jobs, n, &p->options, scratch);
+        const struct sg_sim_options *o = &p->options;
+        bool is_fair = o->reference == SG_SIM_GOVERNED && o->settings.share == SG_SHARE_FAIR;
+        int r = is_fair ? 0 : sg_sim_run(jobs, n, o, scratch);
 
         if (r == -EDEADLK)
                 return stalled(p, jobs->instance, e);
-        return r < 0 ? r
-                     : sg_sim_stats_add(&p->stats, jobs, n, &p->options.settings, scratch, fair);
+        if (r < 0)
+                return r;
+        return sg_sim_stats_add(&p->stats, jobs, n, &o->settings, is_fair ? fair : scratch, fair);
 }
 
 static int run_instance(struct sg_simulation *s, const struct sg_trace_job *jobs, size_t n,

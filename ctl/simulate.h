@@ -23,6 +23,9 @@ void sg_simulation_deinit(struct sg_simulation *s);
 /* The trace that the invocation names or asks to make up, of the instances it wants. */
 int sg_simulation_load(struct sg_simulation *s, const struct sg_invocation *inv,
                        struct sg_error *e);
+/* The same from the jobs that have ended on the node; lines: at most so many of them. */
+int sg_simulation_load_history(struct sg_simulation *s, const struct sg_invocation *inv,
+                               struct sg_error *e);
 int sg_simulation_set_policies(struct sg_simulation *s, const struct sg_invocation *inv,
                                struct sg_error *e);
 /* Fills the summaries. */
