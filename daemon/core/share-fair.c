@@ -36,10 +36,13 @@ static int divide(const struct sg_share_snapshot *s, double *shares)
         size_t n = s->n_classes;
         _cleanup_free_ double *classes = calloc(3 * n + 1, sizeof(double));
         _cleanup_free_ double *jobs = calloc(3 * s->n_jobs + 1, sizeof(double));
-        double *weights = classes, *widths = classes + n, *parts = classes + 2 * n;
+        double *weights, *widths, *parts;
 
         if (!classes || !jobs)
                 return -ENOMEM;
+        weights = classes;
+        widths = weights + n;
+        parts = widths + n;
         for (size_t i = 0; i < s->n_jobs; i++)
                 if (!s->jobs[i].held) {
                         weights[s->jobs[i].class] = s->classes[s->jobs[i].class].weight;
