@@ -343,6 +343,7 @@ USRLIBDIR ?= $(PREFIX)/lib
 PYTHONDIR ?= $(PREFIX)/lib/python3/dist-packages
 DOCDIR ?= $(PREFIX)/share/doc/schedgov
 MANDIR ?= $(PREFIX)/share/man
+COMPLETION_DIR ?= $(PREFIX)/share/bash-completion/completions
 UNITDIR ?= $(PREFIX)/lib/systemd/system
 USERUNITDIR ?= $(PREFIX)/lib/systemd/user
 SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
@@ -371,6 +372,7 @@ INSTALLED := 0755:$(O)/schedgovd:$(PREFIX)/sbin/schedgovd 0755:$(O)/schedctl:$(P
         $(foreach u,$(UNITS),0644:$(u):$(UNITDIR)/$(notdir $(u))) \
         $(foreach u,$(USER_UNITS),0644:$(u):$(USERUNITDIR)/$(notdir $(u))) \
         0644:units/sysusers.conf:$(SYSUSERSDIR)/schedgov.conf 0644:units/tmpfiles.conf:$(TMPFILESDIR)/schedgov.conf \
+        0644:ctl/schedctl.bash:$(COMPLETION_DIR)/schedctl \
         0644:units/org.schedgov1.conf:$(DBUS_POLICY_DIR)/org.schedgov1.conf \
         0644:units/org.schedgov1.service:$(DBUS_SERVICES_DIR)/org.schedgov1.service \
         0644:units/org.schedgov1.policy:$(POLKIT_DIR)/org.schedgov1.policy \
