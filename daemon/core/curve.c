@@ -73,20 +73,60 @@ void sg_curve_init(struct sg_curve *c)
         forget_milestones(c);
 }
 
+static void join(struct sg_curve_bin *to, const struct sg_curve_bin *from)
+{
+        uint32_t n = to->n < UINT32_MAX - from->n ? to->n + from->n : UINT32_MAX;
+        float part = (float)from->n / (float)n;
+
+        to->x += (from->x - to->x) * part;
+        to->eval += (from->eval - to->eval) * part;
+        to->n = n;
+}
+
+/* Bins become wide enough for half of them to do. What is on both sides of a break isn't joined. */
+static void thin_out(struct sg_curve *c)
+{
+        uint32_t n = 1;
+
+        c->width = (c->bins[c->n - 1].from - c->bins[0].from) / (SG_CURVE_BINS / 2);
+        for (uint32_t i = 1; i < c->n; i++) {
+                const struct sg_curve_bin *bin = &c->bins[i];
+
+                if (bin->from < c->bins[n - 1].from + c->width && bin->from != c->begin)
+                        join(&c->bins[n - 1], bin);
+                else
+                        c->bins[n++] = *bin;
+        }
+        c->n = n;
+}
+
+/* The last one that begins before x, the first if none does. */
+static uint32_t bin_of(const struct sg_curve *c, float x)
+{
+        uint32_t i = c->n - 1;
+
+        while (i > 0 && x < c->bins[i].from)
+                i--;
+        return i;
+}
+
 void sg_curve_add(struct sg_curve *c, double x, double eval)
 {
-        struct sg_curve_bin *bin = &c->bins[lround(x * (SG_CURVE_BINS - 1))];
-        bool any = false;
+        struct sg_curve_bin point = {(float)x, (float)x, 0, 1};
+        uint32_t i;
 
-        for (size_t i = 0; i < SG_CURVE_BINS && !any; i++)
-                any = c->bins[i].n > 0;
-        if (!any)
+        if (c->n == 0)
                 c->first = eval;
-        if (bin->n < UINT32_MAX)
-                bin->n++;
-        bin->x += (float)((x - (double)bin->x) / bin->n);
-        bin->eval += (float)((eval - c->first - (double)bin->eval) / bin->n);
+        point.eval = (float)(eval - c->first);
         c->fresh = false;
+        i = c->n > 0 ? bin_of(c, point.x) : 0;
+        if (i + 1 < c->n || (c->n > 0 && point.x <= c->bins[i].from + c->width)) {
+                join(&c->bins[i], &point);
+                return;
+        }
+        c->bins[c->n++] = point;
+        if (c->n == SG_CURVE_BINS)
+                thin_out(c);
 }
 
 /* --- fits ------------------------------------------------------------------------------------- */
@@ -94,8 +134,8 @@ void sg_curve_add(struct sg_curve *c, double x, double eval)
 struct points {
         double begin;                                 /* x of the last break */
         double x[SG_CURVE_BINS], eval[SG_CURVE_BINS]; /* x: 0 … 1 from there to the end */
-        uint32_t bin[SG_CURVE_BINS];
         size_t n;
+        const struct sg_curve_bin *bins; /* of the points */
 };
 
 struct fit {
@@ -104,16 +144,16 @@ struct fit {
 
 static void collect(const struct sg_curve *c, struct points *ret)
 {
-        ret->n = 0;
-        ret->begin = c->begin > 0 ? (double)c->bins[c->begin].x : 0;
-        for (uint32_t i = c->begin; i < SG_CURVE_BINS; i++) {
-                const struct sg_curve_bin *bin = &c->bins[i];
+        uint32_t first = 0;
 
-                if (bin->n == 0)
-                        continue;
-                ret->x[ret->n] = ((double)bin->x - ret->begin) / (1 - ret->begin);
-                ret->eval[ret->n] = (double)bin->eval;
-                ret->bin[ret->n++] = i;
+        while (first < c->n && c->bins[first].from < c->begin)
+                first++;
+        *ret = (struct points){.n = c->n - first, .bins = &c->bins[first]};
+        if (c->begin > 0 && ret->n > 0)
+                ret->begin = (double)ret->bins[0].x;
+        for (size_t i = 0; i < ret->n; i++) {
+                ret->x[i] = ((double)ret->bins[i].x - ret->begin) / (1 - ret->begin);
+                ret->eval[i] = (double)ret->bins[i].eval;
         }
 }
 
@@ -250,36 +290,35 @@ static size_t find_drop(const struct points *p)
 /* It was thought to have 99 % behind it, and yet it goes on to get better. */
 static bool tail_falls(struct sg_curve *c, const struct points *p)
 {
-        size_t newest = p->n - 2;
-        double x = p->begin + p->x[newest] * (1 - p->begin);
+        const struct sg_curve_bin *bin = &p->bins[p->n - 2];
 
-        if (!(x >= c->at[SG_MILESTONE_99])) {
+        if (!((double)bin->x >= c->at[SG_MILESTONE_99])) {
                 c->tail = 0;
                 return false;
         }
-        if (c->tail == 0)
-                c->tail = p->bin[newest];
-        return p->eval[newest] < (double)c->bins[c->tail].eval - TAIL_GAIN * range_of(p);
+        if (!(c->tail > 0)) {
+                c->tail = bin->from;
+                c->tail_eval = bin->eval;
+        }
+        return (double)bin->eval < (double)c->tail_eval - TAIL_GAIN * range_of(p);
 }
 
+/* Once for each bin that was filled. */
 static bool look_for_break(struct sg_curve *c, const struct points *p)
 {
         size_t drop;
 
-        if (p->n == c->n_checked)
+        if (p->n < 2 || p->bins[p->n - 1].from <= c->checked)
                 return false;
-        c->n_checked = (uint32_t)p->n;
-        if (p->n < 2)
-                return false;
+        c->checked = p->bins[p->n - 1].from;
         drop = find_drop(p);
         if (drop > 0)
-                c->begin = p->bin[drop];
+                c->begin = p->bins[drop].from;
         else if (tail_falls(c, p))
-                c->begin = c->tail;
+                c->begin = c->bins[bin_of(c, c->tail)].from;
         else
                 return false;
         c->tail = 0;
-        c->n_checked = 0;
         return true;
 }
 

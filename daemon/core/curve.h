@@ -5,9 +5,11 @@
  * said, for 16 shapes φ that fall from 1, each weighed by how well it fits. A smaller E is the
  * better.
  *
- * E is kept as means over 41 bins of x, so that a job that says much is as fast to fit as one that
- * says little. After a break (the learning rate was changed, another phase began) only what comes
- * after it counts, until three bins of that are there nothing is known.
+ * E is kept as means over at most 41 bins of x: as long as there are fewer reports, of one each,
+ * then of ever longer stretches. So the first few tell as much as they can, and a job that says
+ * much is as fast to fit as one that says little. After a break (the learning rate was changed,
+ * another phase began) only what comes after it counts, until three bins of that are there nothing
+ * is known.
  */
 
 #include "core/estimate.h"
@@ -15,17 +17,21 @@
 #define SG_CURVE_BINS 41
 
 struct sg_curve_bin {
+        float from;    /* least x */
         float x, eval; /* means; eval: less first */
         uint32_t n;
 };
 
 struct sg_curve {
-        struct sg_curve_bin bins[SG_CURVE_BINS];
-        double first;       /* the first E: floats are enough for what is relative to it */
-        uint32_t begin;     /* the bin that the last break was at, or 0 */
-        uint32_t tail;      /* … that 99 % were thought to be done at, 0 = weren't */
-        uint32_t n_checked; /* bins in use when breaks were last looked for */
-        bool fresh;         /* at */
+        struct sg_curve_bin bins[SG_CURVE_BINS]; /* by x */
+        double first; /* the first E: floats are enough for what is relative to it */
+        uint32_t n;
+        float width;   /* of a bin */
+        float begin;   /* `from` of the bin at the last break; 0 = there was none */
+        float checked; /* … of the newest when breaks were last looked for */
+        float tail;    /* … of the one at which 99 % were thought to be done; 0 = weren't */
+        float tail_eval;
+        bool fresh; /* at */
         double at[SG_MILESTONE_DONE];
 };
 

@@ -99,28 +99,30 @@ static void code_efficiency(struct sg_codec *c, struct sg_efficiency *e)
         sg_codec_bool(c, &e->frozen);
 }
 
-static void code_bin(struct sg_codec *c, struct sg_curve_bin *b)
+static void code_float(struct sg_codec *c, float *v)
 {
-        double x = (double)b->x, eval = (double)b->eval;
+        double wide = (double)*v;
 
-        sg_codec_u32(c, &b->n, UINT32_MAX);
-        if (b->n == 0)
-                return;
-        sg_codec_double(c, &x);
-        sg_codec_double(c, &eval);
-        b->x = (float)x;
-        b->eval = (float)eval;
+        sg_codec_double(c, &wide);
+        *v = (float)wide;
 }
 
 static void code_curve(struct sg_codec *c, struct sg_curve *curve)
 {
-        for (size_t i = 0; i < SG_CURVE_BINS; i++)
-                code_bin(c, &curve->bins[i]);
+        sg_codec_u32(c, &curve->n, SG_CURVE_BINS - 1);
+        for (uint32_t i = 0; i < curve->n; i++) {
+                sg_codec_u32(c, &curve->bins[i].n, UINT32_MAX);
+                code_float(c, &curve->bins[i].from);
+                code_float(c, &curve->bins[i].x);
+                code_float(c, &curve->bins[i].eval);
+        }
         sg_codec_double(c, &curve->first);
+        code_float(c, &curve->width);
+        code_float(c, &curve->begin);
+        code_float(c, &curve->checked);
+        code_float(c, &curve->tail);
+        code_float(c, &curve->tail_eval);
         sg_codec_doubles(c, curve->at, SG_MILESTONE_DONE);
-        sg_codec_u32(c, &curve->begin, SG_CURVE_BINS - 1);
-        sg_codec_u32(c, &curve->tail, SG_CURVE_BINS - 1);
-        sg_codec_u32(c, &curve->n_checked, SG_CURVE_BINS);
         sg_codec_bool(c, &curve->fresh);
 }
 
