@@ -32,6 +32,19 @@ static int find(const char *const *names, size_t n, const char *value)
         return -EINVAL;
 }
 
+/* Into an enum, whichever it is. */
+static int choose(const char *const *names, size_t n, const char *value, void *field)
+{
+        int r = find(names, n, value);
+
+        if (r >= 0)
+                memcpy(field, &r, sizeof(r));
+        return r < 0 ? r : 0;
+}
+_Static_assert(sizeof(enum sg_objective) == sizeof(int) &&
+                       sizeof(enum sg_flowcon_mode) == sizeof(int),
+               "an enum is an int");
+
 int sg_settings_parse_share(const struct sg_settings_key *k, const char *value, void *field)
 {
         (void)k;
@@ -46,24 +59,14 @@ int sg_settings_parse_share(const struct sg_settings_key *k, const char *value, 
 
 int sg_settings_parse_objective(const struct sg_settings_key *k, const char *value, void *field)
 {
-        int r = find(objectives, SG_ELEMENTSOF(objectives), value);
-
         (void)k;
-        if (r < 0)
-                return r;
-        *(enum sg_objective *)field = (enum sg_objective)r;
-        return 0;
+        return choose(objectives, SG_ELEMENTSOF(objectives), value, field);
 }
 
 int sg_settings_parse_mode(const struct sg_settings_key *k, const char *value, void *field)
 {
-        int r = find(modes, SG_ELEMENTSOF(modes), value);
-
         (void)k;
-        if (r < 0)
-                return r;
-        *(enum sg_flowcon_mode *)field = (enum sg_flowcon_mode)r;
-        return 0;
+        return choose(modes, SG_ELEMENTSOF(modes), value, field);
 }
 
 int sg_settings_parse_resource(const struct sg_settings_key *k, const char *value, void *field)
@@ -71,10 +74,9 @@ int sg_settings_parse_resource(const struct sg_settings_key *k, const char *valu
         int r = find(resources, SG_ELEMENTSOF(resources), value);
 
         (void)k;
-        if (r < 0)
-                return r;
-        *(int *)field = r - 1;
-        return 0;
+        if (r >= 0)
+                *(int *)field = r - 1;
+        return r < 0 ? r : 0;
 }
 
 int sg_settings_parse_seconds(const struct sg_settings_key *k, const char *value, void *field)
