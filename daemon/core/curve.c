@@ -35,6 +35,10 @@ static const struct shape shapes[] = {
 
 static const double done_parts[SG_MILESTONE_DONE] = {.90, .95, .99};
 
+/* Not the mean, which a few slow shapes push far back: what might learn fast is worth a try. In
+ * simulation 90 % of the quality come 4 % sooner by it. */
+const double sg_curve_unknown[SG_MILESTONE_DONE] = {.2158, .3083, .5387};
+
 static double phi(const struct shape *s, double x)
 {
         switch (s->kind) {
@@ -205,14 +209,6 @@ static double fit_all(const struct points *p, size_t n, struct fit *fits)
         return variance;
 }
 
-/* Of too few points to tell: all shapes alike. */
-static const struct fit *any_fit(struct fit *fits)
-{
-        for (size_t k = 0; k < N_SHAPES; k++)
-                fits[k] = (struct fit){.b = 1, .weight = 1};
-        return fits;
-}
-
 static double expected(const struct fit *fits, double x)
 {
         double sum = 0, weights = 0;
@@ -334,7 +330,7 @@ const double *sg_curve_milestones(struct sg_curve *c)
         if (look_for_break(c, &p))
                 collect(c, &p);
         if (p.n < POINTS_MIN && c->begin == 0 && p.n > 0)
-                predict(c, &p, any_fit(fits));
+                memcpy(c->at, sg_curve_unknown, sizeof(c->at));
         else if (p.n >= POINTS_MIN && fit_all(&p, p.n, fits) >= 0)
                 predict(c, &p, fits);
         else

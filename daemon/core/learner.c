@@ -270,19 +270,25 @@ static void estimate_size(const struct sg_learner *l, const struct sg_class_hist
         ret->total = ((ret->source == SG_SIZE_REPORTS ? place->spent : cpu) + left) / l->job.cpus;
 }
 
-/* None is further away than the end, which may come sooner than the job says. */
+/* None is further away than the end, which may come sooner than the job says. x: how far it is;
+ * cost: CPU-seconds for all of it. */
+static void set_milestones(const struct sg_learner *l, const double *at, double x, double cost,
+                           struct sg_estimate *ret)
+{
+        for (size_t i = 0; i < SG_MILESTONE_DONE; i++)
+                if (at[i] - x > PASSED)
+                        ret->to[i] = fmin((at[i] - x) * cost / l->job.cpus, ret->remaining);
+}
+
 static void estimate_milestones(const struct sg_learner *l, const struct place *place,
                                 struct sg_estimate *ret)
 {
-        const double *at;
-
-        if (!l->evals || ret->source != SG_SIZE_REPORTS)
-                return;
-        at = sg_curve_milestones(&l->evals->curve);
-        for (size_t i = 0; i < SG_MILESTONE_DONE; i++)
-                if (at[i] - place->x > PASSED)
-                        ret->to[i] = fmin((at[i] - place->x) * place->cost / l->job.cpus,
-                                          ret->remaining);
+        if (l->n_reports == 0)
+                set_milestones(l, sg_curve_unknown, 1 - ret->remaining / ret->total,
+                               ret->total * l->job.cpus, ret);
+        else if (l->evals && ret->source == SG_SIZE_REPORTS)
+                set_milestones(l, sg_curve_milestones(&l->evals->curve), place->x, place->cost,
+                               ret);
 }
 
 static void estimate_efficiency(const struct sg_learner *l, double now, double cpu,
@@ -308,7 +314,9 @@ void sg_learner_estimate(const struct sg_learner *l, const struct sg_class_histo
         place = place_of(l, now, cpu);
         *ret = (struct sg_estimate){
                 .to = {unknown, unknown, unknown, unknown},
-                .exponent = l->claims ? l->claims->scaling.exponent : 1,
+                .exponent = l->claims                ? l->claims->scaling.exponent
+                            : isnan(l->job.exponent) ? 1
+                                                     : l->job.exponent,
                 .efficiency = unknown,
                 .loss_rate = unknown,
                 .n_reports = l->n_reports,

@@ -144,6 +144,42 @@ static void the_scale_of_evaluations_does_not_matter(void **state)
         }
 }
 
+static int by_value(const void *a, const void *b)
+{
+        const double *p = a, *q = b;
+
+        return (*p > *q) - (*p < *q);
+}
+
+/* The medians of the sixteen shapes. */
+static void two_points_say_nothing(void **state)
+{
+        static const double parts[SG_MILESTONE_DONE] = {.1, .05, .01};
+        static const struct model shapes[] = {
+                {EXP, 2, 0, 1, 0},      {EXP, 3.5, 0, 1, 0},     {EXP, 5, 0, 1, 0},
+                {EXP, 7, 0, 1, 0},      {EXP, 10, 0, 1, 0},      {EXP, 14, 0, 1, 0},
+                {EXP, 20, 0, 1, 0},     {EXP, 30, 0, 1, 0},      {POWER, 8, 1, 1, 0},
+                {POWER, 20, 1, 1, 0},   {POWER, 40, 1, 1, 0},    {POWER, 60, 1, 1, 0},
+                {POWER, 120, 1, 1, 0},  {WEIBULL, .10, 2, 1, 0}, {WEIBULL, .14, 2.3, 1, 0},
+                {WEIBULL, .2, 2, 1, 0},
+        };
+        struct sg_curve c;
+
+        (void)state;
+        sg_curve_init(&c);
+        sg_curve_add(&c, .1, 3);
+        sg_curve_add(&c, .2, 2);
+        for (unsigned i = 0; i < SG_MILESTONE_DONE; i++) {
+                double at[SG_ELEMENTSOF(shapes)];
+
+                for (size_t k = 0; k < SG_ELEMENTSOF(shapes); k++)
+                        at[k] = where_left(&shapes[k], parts[i]);
+                qsort(at, SG_ELEMENTSOF(at), sizeof(*at), by_value);
+                assert_true(fabs((at[7] + at[8]) / 2 - sg_curve_unknown[i]) < 1e-3);
+                assert_true(sg_curve_milestones(&c)[i] == sg_curve_unknown[i]);
+        }
+}
+
 static void nothing_falls_nothing_is_known(void **state)
 {
         struct sg_curve c;
@@ -202,6 +238,7 @@ int main(void)
                 cmocka_unit_test(milestones_are_foretold_from_a_third),
                 cmocka_unit_test(what_is_exact_is_found_exactly),
                 cmocka_unit_test(the_scale_of_evaluations_does_not_matter),
+                cmocka_unit_test(two_points_say_nothing),
                 cmocka_unit_test(nothing_falls_nothing_is_known),
                 cmocka_unit_test(a_break_is_noticed_and_fitted_anew),
         };
