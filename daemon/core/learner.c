@@ -314,9 +314,9 @@ void sg_learner_estimate(const struct sg_learner *l, const struct sg_class_histo
         place = place_of(l, now, cpu);
         *ret = (struct sg_estimate){
                 .to = {unknown, unknown, unknown, unknown},
-                .exponent = l->claims                ? l->claims->scaling.exponent
-                            : isnan(l->job.exponent) ? 1
-                                                     : l->job.exponent,
+                .exponent = l->claims             ? l->claims->scaling.exponent
+                            : l->job.exponent > 0 ? l->job.exponent
+                                                  : 1,
                 .efficiency = unknown,
                 .loss_rate = unknown,
                 .n_reports = l->n_reports,
