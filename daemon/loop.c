@@ -167,6 +167,7 @@ static struct sg_governor_job describe(const struct sg_live *l)
                 .goal = d ? (enum sg_goal)d->progress.goal : SG_GOAL_MIN,
                 .aside = l->job.adopted != SG_ADOPTED_NOT || on_terminal(l),
                 .restarted = l->job.key.attempt > 1,
+                .elastic = limits->cpus_max > limits->cpus,
         };
 }
 

@@ -45,7 +45,7 @@ struct sg_governed {
         double arrival, domain_arrival; /* in the governor's clock, in its domain's */
         double cpu;                     /* CPU-seconds, as last heard */
         enum sg_goal goal;
-        bool aside, restarted, held;
+        bool aside, restarted, elastic, held;
         bool stood; /* was held, or is, since its use was last told */
         struct sg_learner *learner;
         struct sg_decision decision; /* of the last step; key 0 = none yet */

@@ -46,7 +46,7 @@ static double width_of(const struct sg_governor *g, const struct sg_governed *j)
 {
         double width = sg_learner_width(j->learner);
 
-        if (isnan(width))
+        if (isnan(width) || j->elastic)
                 width = (j->cpus > 0 ? j->cpus : 1) / g->cpus;
         width = fmin(width, j->cpus_max / g->cpus);
         if (j->cpus > 0)

@@ -81,6 +81,7 @@ static void take_over(struct sg_governed *j, const struct sg_governor_job *from)
         j->goal = from->goal;
         j->aside = from->aside;
         j->restarted = from->restarted;
+        j->elastic = from->elastic;
 }
 
 /* What was known of it before a restart, if anything was. */

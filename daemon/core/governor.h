@@ -42,6 +42,7 @@ struct sg_governor_job {
         double deadline; /* INFINITY = none */
         enum sg_goal goal;
         bool aside, restarted;
+        bool elastic; /* it has as many threads as it is told: what it uses isn't what it could */
 };
 
 int sg_governor_add(struct sg_governor *g, const struct sg_governor_job *j);
