@@ -290,6 +290,9 @@ static void apply_changes(struct sg_live *l, struct set_answer *a)
         l->job.deadline_usec = a->deadline_usec;
         l->job.priority = a->priority;
         strcpy(l->job.name, a->name);
+        l->entry.deadline_usec = l->job.deadline_usec;
+        l->entry.limit_usec =
+                l->job.limits.time_limit_usec == SG_UNLIMITED ? 0 : l->job.limits.time_limit_usec;
         sg_queue_change(l->manager->queue, &l->entry, l->job.priority, l->job.limits.memory_max);
         if (l->job.state == SG_JOB_RUNNING && l->job.intent == SG_INTENT_NONE)
                 sg_live_arm_time_limit(l);

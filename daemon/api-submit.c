@@ -8,6 +8,7 @@
 #include "base/format.h"
 #include "base/time-util.h"
 #include "edge/log.h"
+#include "loop.h"
 #include "proto/spec.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -281,7 +282,8 @@ static int would_start(struct sg_submission *s, char *why, size_t size)
         r = sg_manager_snapshot(s->manager, &node);
         if (r < 0)
                 return r;
-        sg_queue_would_start(s->manager->queue, &s->job, &node, &info);
+        sg_queue_would_start(s->manager->queue, &s->job, sg_loop_history(s->manager, &s->job),
+                             &node, &info);
         sg_pending_describe(&info, why, size);
         return info.why == SG_PENDING_NONE;
 }

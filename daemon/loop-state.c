@@ -160,6 +160,11 @@ static void on_history(int result, const struct sg_job *job, void *userdata)
         free(h);
 }
 
+const struct sg_class_history *sg_loop_history(const struct sg_manager *m, const struct sg_job *j)
+{
+        return m->loop ? sg_governor_history(m->loop->governor, j->class) : NULL;
+}
+
 void sg_loop_ask_history(struct sg_loop *loop)
 {
         const struct sg_store_query q = {

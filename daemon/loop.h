@@ -17,6 +17,8 @@ int sg_loop_new(struct sg_loop **ret, struct sg_manager *m);
 struct sg_loop *sg_loop_free(struct sg_loop *loop); /* stores what has to survive */
 /* The store can be asked: what classes' jobs took, if it isn't known. */
 void sg_loop_ask_history(struct sg_loop *loop);
+/* What its class's jobs took; NULL = nothing is known. */
+const struct sg_class_history *sg_loop_history(const struct sg_manager *m, const struct sg_job *j);
 /* Classes or their policies have changed. */
 void sg_loop_reconfigure(struct sg_manager *m);
 
@@ -27,6 +29,7 @@ void sg_loop_changed(struct sg_live *l);                  /* its limits */
 void sg_loop_heard(struct sg_live *l, uint64_t cpu_usec); /* it has reported */
 /* A round has counted what it used; and how long it waited for a CPU, if `waits`. */
 void sg_loop_looked(struct sg_live *l, bool waits);
+void sg_loop_round_over(struct sg_loop *loop); /* … of all jobs; NULL is fine */
 void sg_loop_end(struct sg_live *l);
 
 /* What is in force beside what was asked for: the CPU's weight, quota, and set. To be called on

@@ -4,7 +4,10 @@
  * queued one waits; of any other the attempt's directory tells, and until it has told nothing is
  * started.
  */
+#include "base/time-util.h"
+#include "core/order.h"
 #include "edge/log.h"
+#include "loop.h"
 #include "manager.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -13,6 +16,19 @@
 
 #define SWEEP_USEC (100ULL * 1000)
 #define SWEEPS_MAX 100
+
+/* As if the queue had started it, at its time. */
+static void describe_entry(struct sg_live *l)
+{
+        uint64_t now = sg_now_realtime_usec(), monotonic = sg_now_monotonic_usec();
+        uint64_t ran = l->job.started_usec > 0 && now > l->job.started_usec
+                               ? now - l->job.started_usec
+                               : 0;
+
+        l->entry.n = l->job.key.n;
+        sg_order_describe(&l->entry, &l->job, sg_loop_history(l->manager, &l->job));
+        l->entry.started_usec = monotonic > ran ? monotonic - ran : 0;
+}
 
 static void recover_attempt(struct sg_live *l)
 {
@@ -68,9 +84,7 @@ static void on_loaded(int result, const struct sg_job *job, void *userdata)
         l->class = sg_settings_class(load->manager->settings, l->job.class);
         if (!l->class) /* its policy file is gone: it keeps its name, its limits and its groups */
                 l->class = &load->manager->settings->classes[0];
-        l->entry.n = l->job.key.n;
-        l->entry.priority = l->job.priority;
-        l->entry.memory = l->job.limits.memory_max;
+        describe_entry(l);
 }
 
 static bool is_owned(const char *attempt, void *userdata)

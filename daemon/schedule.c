@@ -6,7 +6,9 @@
  */
 #include "base/format.h"
 #include "base/time-util.h"
+#include "core/order.h"
 #include "edge/log.h"
+#include "loop.h"
 #include "manager.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -140,8 +142,7 @@ void sg_live_enqueue(struct sg_live *l)
                        strerror(-r));
         }
         l->entry.n = l->job.key.n;
-        l->entry.priority = l->job.priority;
-        l->entry.memory = l->job.limits.memory_max;
+        sg_order_describe(&l->entry, &l->job, sg_loop_history(m, &l->job));
         r = sg_queue_add(m->queue, &l->entry, l->job.class, l->job.uid, false);
         if (r < 0)
                 sg_log(LOG_ERR, "job %" PRIu64 ": cannot queue: %s", l->job.key.n, strerror(-r));
@@ -185,7 +186,7 @@ void sg_pending_describe(const struct sg_pending_info *info, char *buf, size_t s
                 break;
         case SG_PENDING_KEPT:
                 (void)snprintf(buf, size,
-                               "the node is kept for a larger job, which has waited for too long");
+                               "it would make a job wait longer whose turn is before it");
                 break;
         }
 }

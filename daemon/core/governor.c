@@ -244,6 +244,14 @@ void sg_governor_remember(struct sg_governor *g, const char *class, double cpu, 
                         sg_history_add(&g->classes[i].history, cpu, claimed);
 }
 
+const struct sg_class_history *sg_governor_history(const struct sg_governor *g, const char *class)
+{
+        for (size_t i = 0; i < g->n_classes; i++)
+                if (strcmp(g->classes[i].name, class) == 0)
+                        return &g->classes[i].history;
+        return NULL;
+}
+
 static void forget_remembered(struct sg_governor *g)
 {
         for (size_t i = 0; i < g->n_remembered; i++)

@@ -87,6 +87,9 @@ int sg_governor_step(struct sg_governor *g, double now, struct sg_governor_plan 
 /* History: from the store at start; the governor adds what ends. */
 void sg_governor_remember(struct sg_governor *g, const char *class, double cpu, double claimed);
 
+/* NULL: no such class. */
+const struct sg_class_history *sg_governor_history(const struct sg_governor *g, const char *class);
+
 /* The chain of numbers behind a job's share, in plain words, several lines; -ENOENT. */
 int sg_governor_explain(const struct sg_governor *g, uint64_t key, char **ret);
 

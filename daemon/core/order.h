@@ -6,7 +6,6 @@
  * unknown comes last, and ties go to the older job.
  */
 
-#include "core/history.h"
 #include "core/queue.h"
 
 struct sg_order_policy {
@@ -23,11 +22,12 @@ int sg_order_from_string(const char *name); /* enum sg_order; -EINVAL */
 bool sg_order_before(enum sg_order order, const struct sg_queue_entry *a,
                      const struct sg_queue_entry *b);
 
-/* What is expected of a job in CPU-seconds: what it declared, else what its class's jobs took, else
- * all that its time limit lets it use on its CPUs; 0 = nothing is known. declared 0, h NULL: none.
- */
-double sg_order_size(double declared, const struct sg_class_history *h, uint64_t time_limit_usec,
-                     double cpus);
+/* What is expected of a job in CPU-seconds: what its class's jobs took, else all that its time
+ * limit lets it use; 0 = nothing is known. h NULL: no history. */
+double sg_order_size(const struct sg_job *j, const struct sg_class_history *h);
+/* Fills all that describes the job, but n. */
+void sg_order_describe(struct sg_queue_entry *e, const struct sg_job *j,
+                       const struct sg_class_history *h);
 
 /* Smaller first, unknown (0) last: for policies by a size. */
 int sg_order_compare_known(double a, double b);

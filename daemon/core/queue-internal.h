@@ -2,6 +2,7 @@
 #pragma once
 /* What the queue's accounts (queue.c) and its decisions (queue-next.c) share. */
 
+#include "core/order.h"
 #include "core/queue.h"
 
 /* Users and classes are kept once seen: there are few, and a user who was forgotten between two
@@ -17,6 +18,7 @@ struct sg_queue_user {
 struct sg_queue_caps {
         uint64_t max_jobs, max_jobs_per_user;
         enum sg_order order;
+        bool backfill;
 };
 
 struct sg_queue_class {
@@ -24,6 +26,17 @@ struct sg_queue_class {
         char name[SG_CLASS_NAME_MAX];
         uint64_t running;
         struct sg_queue_caps caps;
+};
+
+/* When a head that waits for memory can start at the latest, as far as is known, and what others
+ * may have besides it then. */
+struct sg_reservation {
+        uint64_t at_usec; /* SG_UNLIMITED: nobody knows */
+        uint64_t memory;  /* beside the head */
+        bool in_vain;     /* others than jobs use what it needs */
+        bool node_slot;   /* one more may run than the head … */
+        bool class_slot;  /* … in its class … */
+        bool user_slot;   /* … and of its user in it */
 };
 
 /* Made when first needed, dropped with its last entry. */
@@ -34,10 +47,12 @@ struct sg_lane {
         struct sg_queue_class *class;
         uint64_t running, n_waiting;
         bool numbered; /* so that a list of all jobs doesn't walk the lane for each */
+        struct sg_reservation reserved; /* of its head, during a decision */
 };
 
 struct sg_queue {
         struct sg_list users, classes, lanes;
+        struct sg_list running; /* entries */
         uint64_t n_users, n_waiting, n_running;
         uint64_t starts;   /* counts up; orders users by their last start */
         uint64_t declared; /* Σ sg_queue_declared() of running entries */
@@ -66,8 +81,22 @@ struct sg_queue_user *sg_queue_find_user(const struct sg_queue *q, uint64_t uid)
 struct sg_queue_class *sg_queue_find_class(const struct sg_queue *q, const char *name);
 struct sg_lane *sg_queue_find_lane(const struct sg_queue *q, const char *class, uint64_t uid);
 
-/* Whether a waits before b within a lane of that order. */
-bool sg_queue_entry_before(enum sg_order order, const struct sg_queue_entry *a,
-                           const struct sg_queue_entry *b);
+/* Out of the lane's order. */
+void sg_lane_take(struct sg_queue_entry *e);
 /* Takes the head, or an entry that isn't queued, for a running one of its lane. */
 void sg_queue_account_running(struct sg_queue *q, struct sg_queue_entry *e);
+
+/* queue-memory.c: what memory admits. */
+uint64_t sg_queue_memory_usable(const struct sg_queue *q, const struct sg_node_snapshot *node);
+uint64_t sg_queue_memory_taken(const struct sg_queue *q, const struct sg_node_snapshot *node);
+uint64_t sg_queue_memory_free(const struct sg_queue *q, const struct sg_node_snapshot *node);
+bool sg_queue_fits(const struct sg_queue *q, const struct sg_node_snapshot *node,
+                   const struct sg_queue_entry *e);
+
+/* queue-backfill.c: whether e, which is of lane `of`, may start before the head of `lane`, which
+ * doesn't fit and for which something is reserved. */
+void sg_lane_reserve(const struct sg_queue *q, const struct sg_node_snapshot *node,
+                     struct sg_lane *lane);
+bool sg_lane_lets_pass(const struct sg_queue *q, const struct sg_node_snapshot *node,
+                       const struct sg_lane *lane, const struct sg_lane *of,
+                       const struct sg_queue_entry *e);

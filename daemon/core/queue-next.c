@@ -9,57 +9,20 @@
 #include <string.h>
 
 #define RETRY_USEC 1000000ULL
+/* How far behind a head that doesn't fit one is looked for that may pass it. */
+#define BACKFILL_DEPTH 64U
 
 /* Memory */
-
-/* All that jobs may ever be promised: everything but the reserve. */
-static uint64_t memory_usable(const struct sg_queue *q, const struct sg_node_snapshot *node)
-{
-        uint64_t whole = node->memory_total / 10000, rest = node->memory_total % 10000;
-
-        return node->memory_total - whole * q->memory_reserve_pm -
-               (rest * q->memory_reserve_pm + 9999) / 10000;
-}
-
-/* What one could still be promised: what is usable, less what is declared, less what the rest
- * uses. */
-static uint64_t memory_free(const struct sg_queue *q, const struct sg_node_snapshot *node)
-{
-        uint64_t usable = memory_usable(q, node), used = 0, taken = q->declared;
-
-        if (node->memory_total > node->memory_available)
-                used = node->memory_total - node->memory_available;
-        if (used > node->declared_used)
-                taken += used - node->declared_used;
-        return usable > taken ? usable - taken : 0;
-}
-
-static bool memory_fits(const struct sg_queue *q, const struct sg_node_snapshot *node,
-                        const struct sg_queue_entry *e)
-{
-        uint64_t left = memory_free(q, node);
-
-        return e->memory == SG_UNLIMITED ? left > 0 : e->memory <= left;
-}
-
-/* Whether the node is to be kept for a head that doesn't fit. Not for one that wouldn't on a node
- * without other jobs: waiting for those to end would be in vain. */
-static bool keeps_node(const struct sg_queue *q, const struct sg_node_snapshot *node,
-                       const struct sg_queue_entry *e)
-{
-        if (e->memory != SG_UNLIMITED && e->memory > memory_usable(q, node))
-                return false;
-        return q->n_running > 0 && e->unfit_since_usec > 0 &&
-               node->now_usec >= e->unfit_since_usec + SG_QUEUE_PATIENCE_USEC;
-}
 
 /* With nothing running it is not jobs that hold the memory: patience begins anew, so that the node
  * doesn't stand idle for what may never be given back. */
 static void note_unfit(const struct sg_queue *q, const struct sg_node_snapshot *node,
                        struct sg_queue_entry *e)
 {
-        if (e->unfit_since_usec == 0 || q->n_running == 0)
-                e->unfit_since_usec = node->now_usec;
+        if (e->unfit_since_usec > 0 && q->n_running > 0)
+                return;
+        e->unfit_since_usec = node->now_usec;
+        e->unfit_since_start = q->starts;
 }
 
 /* Turns */
@@ -73,7 +36,9 @@ static bool lane_has_room(const struct sg_lane *lane)
 
 static int64_t lane_priority(const struct sg_lane *lane)
 {
-        return lane->class->caps.order == SG_ORDER_PRIORITY ? sg_lane_head(lane)->priority : 0;
+        return sg_order_policies[lane->class->caps.order]->by_priority
+                       ? sg_lane_head(lane)->priority
+                       : 0;
 }
 
 /* Fewest running, longest without a start, first come; within a user priority, then age. */
@@ -96,78 +61,125 @@ static bool lane_is_candidate(const struct sg_lane *lane)
         return lane->n_waiting > 0 && lane_has_room(lane);
 }
 
-/* The first lane whose head fits; NULL if there is none. */
-static struct sg_lane *first_that_fits(const struct sg_queue *q,
-                                       const struct sg_node_snapshot *node)
+static bool lane_is_short(const struct sg_queue *q, const struct sg_node_snapshot *node,
+                          const struct sg_lane *lane)
 {
-        struct sg_lane *lane, *best = NULL;
-
-        sg_list_foreach (lane, &q->lanes, link)
-                if (lane_is_candidate(lane) && memory_fits(q, node, sg_lane_head(lane)) &&
-                    (!best || lane_goes_before(lane, best)))
-                        best = lane;
-        return best;
+        return lane_is_candidate(lane) && !sg_queue_fits(q, node, sg_lane_head(lane));
 }
 
-/* Whether an unfit head whose turn is before that of `lane` (NULL: any) keeps the node. */
-static bool node_is_kept(const struct sg_queue *q, const struct sg_node_snapshot *node,
-                         const struct sg_lane *lane)
+/* For each head that doesn't fit; whether there is any. */
+static bool reserve(const struct sg_queue *q, const struct sg_node_snapshot *node)
+{
+        struct sg_lane *lane;
+        bool any = false;
+
+        sg_list_foreach (lane, &q->lanes, link)
+                if (lane_is_short(q, node, lane)) {
+                        sg_lane_reserve(q, node, lane);
+                        any = true;
+                }
+        return any;
+}
+
+/* Whether all heads that have their turn before `lane`, to which e belongs, let it pass. */
+static bool may_pass(const struct sg_queue *q, const struct sg_node_snapshot *node,
+                     const struct sg_lane *lane, const struct sg_queue_entry *e)
 {
         struct sg_lane *it;
 
         sg_list_foreach (it, &q->lanes, link)
-                if (lane_is_candidate(it) && !memory_fits(q, node, sg_lane_head(it)) &&
-                    lane_goes_before(it, lane) && keeps_node(q, node, sg_lane_head(it)))
-                        return true;
-        return false;
+                if ((it->class != lane->class || it->user != lane->user) &&
+                    lane_is_short(q, node, it) && lane_goes_before(it, lane) &&
+                    !sg_lane_lets_pass(q, node, it, lane, e))
+                        return false;
+        return true;
 }
 
-/* Marks the heads that have their turn before `lane` (NULL: all) and don't fit; whether there are
- * any. */
-static bool pass_unfit(const struct sg_queue *q, const struct sg_node_snapshot *node,
-                       const struct sg_lane *lane)
+/* Whether e can start though its lane's head, which doesn't fit, is before it. */
+static bool may_pass_head(const struct sg_queue *q, const struct sg_node_snapshot *node,
+                          const struct sg_lane *lane, const struct sg_queue_entry *e)
+{
+        return lane->class->caps.backfill && lane_is_short(q, node, lane) &&
+               sg_queue_fits(q, node, e) && sg_lane_lets_pass(q, node, lane, lane, e);
+}
+
+/* What of the lane would start now if nothing else did; NULL: nothing. */
+static struct sg_queue_entry *startable(const struct sg_queue *q,
+                                        const struct sg_node_snapshot *node,
+                                        const struct sg_lane *lane, bool any_short)
+{
+        struct sg_queue_entry *e;
+        unsigned depth = 0;
+
+        if (sg_queue_fits(q, node, sg_lane_head(lane))) {
+                e = sg_lane_head(lane);
+                return !any_short || may_pass(q, node, lane, e) ? e : NULL;
+        }
+        sg_list_foreach (e, &lane->waiting, link) {
+                if (depth++ == BACKFILL_DEPTH)
+                        break;
+                if (depth > 1 && may_pass_head(q, node, lane, e) && may_pass(q, node, lane, e))
+                        return e;
+        }
+        return NULL;
+}
+
+/* Of all lanes the one whose turn it is. */
+static struct sg_queue_entry *choose(const struct sg_queue *q, const struct sg_node_snapshot *node,
+                                     bool any_short)
+{
+        struct sg_queue_entry *best = NULL, *e;
+        struct sg_lane *lane;
+
+        sg_list_foreach (lane, &q->lanes, link) {
+                if (!lane_is_candidate(lane) || (best && !lane_goes_before(lane, best->lane)))
+                        continue;
+                e = startable(q, node, lane, any_short);
+                best = e ?: best;
+        }
+        return best;
+}
+
+/* Heads that have their turn before `e` (NULL: all) and don't fit. */
+static void note_all_unfit(const struct sg_queue *q, const struct sg_node_snapshot *node,
+                           const struct sg_queue_entry *e)
 {
         struct sg_lane *it;
-        bool any = false;
 
-        sg_list_foreach (it, &q->lanes, link) {
-                if (!lane_is_candidate(it) || memory_fits(q, node, sg_lane_head(it)) ||
-                    (lane && !lane_goes_before(it, lane)))
-                        continue;
-                note_unfit(q, node, sg_lane_head(it));
-                any = true;
-        }
-        return any;
+        sg_list_foreach (it, &q->lanes, link)
+                if (lane_is_short(q, node, it) &&
+                    (!e || it == e->lane || lane_goes_before(it, e->lane)))
+                        note_unfit(q, node, sg_lane_head(it));
 }
 
-static struct sg_queue_entry *start_head(struct sg_queue *q, struct sg_lane *lane)
+static void start(struct sg_queue *q, const struct sg_node_snapshot *node, struct sg_queue_entry *e)
 {
-        struct sg_queue_entry *e = sg_lane_head(lane);
-
-        sg_list_remove(&e->link);
-        lane->n_waiting--;
+        sg_lane_take(e);
+        e->lane->n_waiting--;
         q->n_waiting--;
-        lane->user->last_start = ++q->starts;
+        e->lane->user->last_start = e->start = ++q->starts;
+        e->started_usec = node->now_usec;
         sg_queue_account_running(q, e);
-        return e;
 }
 
 struct sg_queue_entry *sg_queue_next(struct sg_queue *q, const struct sg_node_snapshot *node,
                                      uint64_t *ret_retry_usec)
 {
-        struct sg_lane *lane;
-        bool memory_short;
+        struct sg_queue_entry *e;
+        bool any_short;
 
         *ret_retry_usec = 0;
         if (q->n_waiting == 0 || q->n_running >= sg_queue_max_jobs(q, node->cpus))
                 return NULL;
-        lane = first_that_fits(q, node);
-        memory_short = pass_unfit(q, node, lane);
-        if (lane && (!memory_short || !node_is_kept(q, node, lane)))
-                return start_head(q, lane);
-        if (memory_short)
+        any_short = reserve(q, node);
+        e = choose(q, node, any_short);
+        if (any_short)
+                note_all_unfit(q, node, e);
+        if (e)
+                start(q, node, e);
+        else if (any_short)
                 *ret_retry_usec = node->now_usec + RETRY_USEC;
-        return NULL;
+        return e;
 }
 
 /* Why not */
@@ -199,14 +211,16 @@ static void explain(const struct sg_queue *q, const struct sg_lane *lane,
 {
         *ret = (struct sg_pending_info){.why = SG_PENDING_NONE};
         explain_caps(q, lane, node, ret);
-        if (!memory_fits(q, node, e) && ret->why == SG_PENDING_NONE) {
+        (void)reserve(q, node);
+        if (!sg_queue_fits(q, node, e) && ret->why == SG_PENDING_NONE) {
                 ret->why = SG_PENDING_MEMORY;
                 ret->need = e->memory == SG_UNLIMITED ? 0 : e->memory;
-                ret->free = memory_free(q, node);
-        } else if (ahead > 0) {
+                ret->free = sg_queue_memory_free(q, node);
+        } else if (ahead > 0 && (ret->why != SG_PENDING_NONE || ahead >= BACKFILL_DEPTH ||
+                                 !may_pass_head(q, node, lane, e))) {
                 ret->why = SG_PENDING_TURN;
                 ret->ahead = ahead;
-        } else if (ret->why == SG_PENDING_NONE && node_is_kept(q, node, lane)) {
+        } else if (ret->why == SG_PENDING_NONE && !may_pass(q, node, lane, e)) {
                 ret->why = SG_PENDING_KEPT;
         }
 }
@@ -235,7 +249,7 @@ static uint64_t count_before(const struct sg_lane *lane, const struct sg_queue_e
         uint64_t n = 0;
 
         sg_list_foreach (it, &lane->waiting, link) {
-                if (!sg_queue_entry_before(lane->class->caps.order, it, e))
+                if (!sg_order_before(lane->class->caps.order, it, e))
                         break;
                 n++;
         }
@@ -252,13 +266,10 @@ void sg_queue_explain(const struct sg_queue *q, const struct sg_queue_entry *e,
 }
 
 void sg_queue_would_start(const struct sg_queue *q, const struct sg_job *j,
-                          const struct sg_node_snapshot *node, struct sg_pending_info *ret)
+                          const struct sg_class_history *h, const struct sg_node_snapshot *node,
+                          struct sg_pending_info *ret)
 {
-        struct sg_queue_entry e = {
-                .n = UINT64_MAX,
-                .priority = j->priority,
-                .memory = j->limits.memory_max,
-        };
+        struct sg_queue_entry e = {.n = UINT64_MAX};
         struct sg_queue_user user = {.uid = j->uid, .joined = UINT64_MAX};
         struct sg_queue_class class = {.caps = q->fallback};
         const struct sg_lane *existing = sg_queue_find_lane(q, j->class, j->uid);
@@ -268,8 +279,11 @@ void sg_queue_would_start(const struct sg_queue *q, const struct sg_job *j,
                 .running = existing ? existing->running : 0,
                 .n_waiting = 1,
         };
+        uint64_t ahead;
 
+        sg_order_describe(&e, j, h);
         sg_list_init(&lane.waiting);
         sg_list_append(&lane.waiting, &e.link);
-        explain(q, &lane, &e, existing ? count_before(existing, &e) : 0, node, ret);
+        ahead = existing ? count_before(existing, &e) : 0;
+        explain(q, ahead > 0 ? existing : &lane, &e, ahead, node, ret);
 }

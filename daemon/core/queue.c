@@ -17,10 +17,11 @@ int sg_queue_new(struct sg_queue **ret)
         sg_list_init(&q->users);
         sg_list_init(&q->classes);
         sg_list_init(&q->lanes);
+        sg_list_init(&q->running);
         q->jobs_per_cpu = 4;
         q->max_jobs = SG_UNLIMITED;
         q->memory_reserve_pm = 1000;
-        q->fallback = (struct sg_queue_caps){SG_UNLIMITED, SG_UNLIMITED, SG_ORDER_PRIORITY};
+        q->fallback = (struct sg_queue_caps){SG_UNLIMITED, SG_UNLIMITED, SG_ORDER_PRIORITY, true};
         *ret = q;
         return 0;
 }
@@ -133,22 +134,14 @@ static void lane_release(struct sg_lane *lane)
 
 /* Entries */
 
-bool sg_queue_entry_before(enum sg_order order, const struct sg_queue_entry *a,
-                           const struct sg_queue_entry *b)
-{
-        if (order == SG_ORDER_PRIORITY && a->priority != b->priority)
-                return a->priority > b->priority;
-        return a->n < b->n;
-}
-
 /* From the tail: a new job nearly always belongs there. */
 static void lane_insert(struct sg_lane *lane, struct sg_queue_entry *e)
 {
         struct sg_list *after = lane->waiting.prev;
 
         while (after != &lane->waiting &&
-               sg_queue_entry_before(lane->class->caps.order, e,
-                                     sg_list_entry(after, struct sg_queue_entry, link)))
+               sg_order_before(lane->class->caps.order, e,
+                               sg_list_entry(after, struct sg_queue_entry, link)))
                 after = after->prev;
         if (after->next != &lane->waiting)
                 lane->numbered = false;
@@ -158,7 +151,7 @@ static void lane_insert(struct sg_lane *lane, struct sg_queue_entry *e)
 }
 
 /* The others keep their distance to the head if it was at an end. */
-static void lane_take(struct sg_queue_entry *e)
+void sg_lane_take(struct sg_queue_entry *e)
 {
         struct sg_lane *lane = e->lane;
 
@@ -170,6 +163,7 @@ static void lane_take(struct sg_queue_entry *e)
 void sg_queue_account_running(struct sg_queue *q, struct sg_queue_entry *e)
 {
         e->running = true;
+        sg_list_append(&q->running, &e->link);
         e->lane->running++;
         e->lane->user->running++;
         e->lane->class->running++;
@@ -186,7 +180,7 @@ int sg_queue_add(struct sg_queue *q, struct sg_queue_entry *e, const char *class
                 return -ENOMEM;
         e->lane = lane;
         e->running = false;
-        e->unfit_since_usec = 0;
+        e->unfit_since_usec = e->start = 0;
         sg_list_init(&e->link);
         if (running) {
                 sg_queue_account_running(q, e);
@@ -210,8 +204,9 @@ void sg_queue_remove(struct sg_queue *q, struct sg_queue_entry *e)
                 lane->class->running--;
                 q->n_running--;
                 q->declared -= sg_queue_declared(e);
+                sg_list_remove(&e->link);
         } else {
-                lane_take(e);
+                sg_lane_take(e);
                 lane->n_waiting--;
                 q->n_waiting--;
         }
@@ -222,7 +217,7 @@ void sg_queue_remove(struct sg_queue *q, struct sg_queue_entry *e)
 
 static void reorder(struct sg_queue_entry *e)
 {
-        lane_take(e);
+        sg_lane_take(e);
         lane_insert(e->lane, e);
 }
 
@@ -275,7 +270,7 @@ static void class_configure(struct sg_queue *q, struct sg_queue_class *c,
 
 static struct sg_queue_caps caps_of(const struct sg_class *c)
 {
-        return (struct sg_queue_caps){c->max_jobs, c->max_jobs_per_user, c->order};
+        return (struct sg_queue_caps){c->max_jobs, c->max_jobs_per_user, c->order, c->backfill};
 }
 
 int sg_queue_configure(struct sg_queue *q, const struct sg_settings *settings)

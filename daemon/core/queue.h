@@ -9,13 +9,15 @@
  * higher priority goes first, then the older job.
  *
  * Memory: what is declared counts in full from start to end, what isn't counts as it is used. A
- * head that doesn't fit when it is its turn is passed by smaller jobs for PATIENCE; then the node
- * is kept for it, if it would fit once the others have ended.
+ * head that doesn't fit when it is its turn, but would once others have ended, is passed only by
+ * jobs that don't make it wait longer (queue-backfill.c), which may be jobs of its own lane; of
+ * those that don't declare their memory nobody knows that, and they pass it for PATIENCE.
  *
  * Pure: no clock, no I/O. Entries are embedded in the caller's jobs and never owned.
  */
 
 #include "base/list.h"
+#include "core/history.h"
 #include "core/job.h"
 #include "core/settings.h"
 
@@ -35,10 +37,11 @@ struct sg_queue_entry {
         double size, used; /* CPU-seconds: expected in all; of those, used by attempts before */
         uint64_t deadline_usec; /* of the real time */
         uint64_t limit_usec;    /* it runs no longer than that */
-        uint64_t expected_usec; /* … and about so long */
         bool running;
-        uint64_t started_usec;     /* set by the queue; by the caller, if it runs already */
-        uint64_t unfit_since_usec; /* first time it was its turn and memory was short; 0 = never */
+        uint64_t started_usec; /* set by the queue; by the caller, if it runs already */
+        uint64_t start;        /* which of the queue's starts it was; 0 = it ran already */
+        /* When it was first its turn and memory was short, 0 = never; and the last start before. */
+        uint64_t unfit_since_usec, unfit_since_start;
 };
 
 /* The node at one moment. */
@@ -75,13 +78,14 @@ SG_DEFINE_CLEANUP(struct sg_queue *, sg_queue_free)
  * is treated as the default class. Call after each reload; -ENOMEM changes nothing. */
 int sg_queue_configure(struct sg_queue *q, const struct sg_settings *settings);
 
-/* n, priority and memory of the entry are set by the caller. `running`: it already runs (recovery).
- * -ENOMEM. */
+/* What describes the entry is set by the caller (sg_order_describe()). `running`: it already runs
+ * (recovery). -ENOMEM. */
 int sg_queue_add(struct sg_queue *q, struct sg_queue_entry *e, const char *class, uint64_t uid,
                  bool running);
 /* Whether it waits or runs; an entry that was never added is fine. */
 void sg_queue_remove(struct sg_queue *q, struct sg_queue_entry *e);
-/* A job's priority or declared memory has changed: its place and the accounts follow. */
+/* A job's priority or declared memory has changed, or something of the entry that orders go by,
+ * which the caller has set: its place and the accounts follow. */
 void sg_queue_change(struct sg_queue *q, struct sg_queue_entry *e, int64_t priority,
                      uint64_t memory);
 
@@ -93,10 +97,10 @@ struct sg_queue_entry *sg_queue_next(struct sg_queue *q, const struct sg_node_sn
 /* Why a waiting entry waits. Once sg_queue_next() has given NULL for this node it is never NONE. */
 void sg_queue_explain(const struct sg_queue *q, const struct sg_queue_entry *e,
                       const struct sg_node_snapshot *node, struct sg_pending_info *ret);
-/* The same for a job that isn't in the queue, as if it were added now; of it only class, uid,
- * priority and declared memory count. */
+/* The same for a job that isn't in the queue, as if it were added now. h: of its class, or NULL. */
 void sg_queue_would_start(const struct sg_queue *q, const struct sg_job *j,
-                          const struct sg_node_snapshot *node, struct sg_pending_info *ret);
+                          const struct sg_class_history *h, const struct sg_node_snapshot *node,
+                          struct sg_pending_info *ret);
 
 uint64_t sg_queue_n_waiting(const struct sg_queue *q);
 uint64_t sg_queue_n_running(const struct sg_queue *q);

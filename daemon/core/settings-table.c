@@ -5,6 +5,7 @@
  */
 
 #include "core/settings-table.h"
+#include "core/order.h"
 #include <errno.h>
 #include <string.h>
 
@@ -152,9 +153,7 @@ static int parse_progress_file(const struct sg_settings_key *k, const char *valu
 
 static int parse_order(const struct sg_settings_key *k, const char *value, void *field)
 {
-        static const char *const choices[] = {
-                [SG_ORDER_FIFO] = "fifo", [SG_ORDER_PRIORITY] = "priority", NULL};
-        int r = parse_choice(choices, value);
+        int r = sg_order_from_string(value);
 
         (void)k;
         if (r < 0)
@@ -330,7 +329,8 @@ const struct sg_settings_key sg_settings_keys[] = {
 
         {"Policy", "Share", "policy", "growth", "\"growth\", \"flowcon\", \"fair\", \"srpt\", \"las\", \"slaq\", \"deadline\" or \"hesrpt\"", false, sg_settings_parse_share, CLASS(share.share), 0, 0},
         {"Policy", "Objective", "policy", "balanced", "\"jct\", \"balanced\" or \"quality\"", false, sg_settings_parse_objective, CLASS(share.objective), 0, 0},
-        {"Policy", "Order", "policy", "priority", "\"fifo\" or \"priority\"", false, parse_order, CLASS(order), 0, 0},
+        {"Policy", "Order", "policy", "priority", "\"fifo\", \"priority\", \"sjf\", \"srtf\", \"edf\" or \"las\"", false, parse_order, CLASS(order), 0, 0},
+        {"Policy", "Backfill", "policy", "yes", "\"yes\" or \"no\"", false, parse_yes, CLASS(backfill), 0, 0},
 
         {"Growth", "Tick", "policy", "1s", "a time span from 100ms to 1min", false, sg_settings_parse_seconds, CLASS(share.tick), SEC / 10, 60 * SEC},
         {"Growth", "MaxInterval", "policy", "1min", "a time span from 1s to 1h", false, sg_settings_parse_seconds, CLASS(share.max_interval), SEC, 3600 * SEC},

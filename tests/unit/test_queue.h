@@ -113,6 +113,6 @@ static inline enum sg_pending why_new(struct fixture *f, const char *class, uint
         struct sg_pending_info info;
 
         strcpy(j.class, class);
-        sg_queue_would_start(f->q, &j, &f->node, &info);
+        sg_queue_would_start(f->q, &j, NULL, &f->node, &info);
         return info.why;
 }

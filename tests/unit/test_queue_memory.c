@@ -92,40 +92,40 @@ static void test_more_available_than_there_is(void **state)
 
 /* Patience */
 
-/* User 1 has 4 GiB running and wants 8 more; user 2 has many of 1 GiB. */
-static void big_and_small(struct fixture *f)
+/* User 2 has 4 GiB running, user 1 wants 8 more; user 2 has many that are small. */
+static void big_and_small(struct fixture *f, uint64_t small)
 {
         add_to(f, "default", 2, 1, 0, 4 * GIB);
         assert_int_equal(next(f), 1);
         add_to(f, "default", 1, 2, 0, 8 * GIB);
         for (uint64_t n = 10; n < 20; n++)
-                add_to(f, "default", 2, n, 0, GIB);
+                add_to(f, "default", 2, n, 0, small);
 }
 
+/* Nobody knows what jobs use that don't say it: they pass for a while. */
 static void test_patience(void **state)
 {
         struct fixture *f = *state;
         uint64_t start = f->node.now_usec;
 
-        big_and_small(f);
+        big_and_small(f, SG_UNLIMITED);
         assert_int_equal(next(f), 10);
         f->node.now_usec = start + SG_QUEUE_PATIENCE_USEC - 1;
         assert_int_equal(next(f), 11);
         f->node.now_usec++;
-        assert_int_equal(why_new(f, "default", 2, 9, GIB), SG_PENDING_KEPT);
+        assert_int_equal(why_new(f, "default", 2, 9, SG_UNLIMITED), SG_PENDING_KEPT);
         assert_int_equal(next(f), 0);
         assert_int_equal(f->retry_usec, f->node.now_usec + 1000000);
         assert_int_equal(why(f, 2), SG_PENDING_MEMORY);
         assert_int_equal(why(f, 12), SG_PENDING_KEPT);
         assert_int_equal(why(f, 13), SG_PENDING_TURN);
-        assert_int_equal(why_new(f, "default", 3, 0, GIB), SG_PENDING_KEPT);
+        assert_int_equal(why_new(f, "default", 3, 0, SG_UNLIMITED), SG_PENDING_KEPT);
+        assert_int_equal(why_new(f, "default", 3, 0, GIB), SG_PENDING_NONE); /* beside the 8 */
         assert_int_equal(why_new(f, "default", 3, 0, 8 * GIB), SG_PENDING_MEMORY);
-        end(f, 1);
-        assert_int_equal(next(f), 0);
         end(f, 10);
+        assert_int_equal(next(f), 0);
+        end(f, 1);
         assert_int_equal(next(f), 2);
-        assert_int_equal(next(f), 0); /* 9 GiB promised */
-        end(f, 2);
         assert_int_equal(next(f), 12);
 }
 
@@ -134,7 +134,7 @@ static void test_patience_ends_with_its_job(void **state)
 {
         struct fixture *f = *state;
 
-        big_and_small(f);
+        big_and_small(f, GIB);
         assert_int_equal(next(f), 10);
         f->node.now_usec += SG_QUEUE_PATIENCE_USEC;
         assert_int_equal(next(f), 0);
@@ -213,7 +213,7 @@ static void test_clock_set_back(void **state)
 {
         struct fixture *f = *state;
 
-        big_and_small(f);
+        big_and_small(f, SG_UNLIMITED);
         assert_int_equal(next(f), 10);
         f->node.now_usec -= 60 * MINUTE;
         assert_int_equal(next(f), 11);

@@ -4,10 +4,12 @@
  * reloads and starts, beside a model that is a plain array. The seed of a failure is printed;
  * SG_SEED=N runs that one alone.
  */
+#include "core/order.h"
 #include "core/queue.h"
 #include "tests/unit/test.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 #define INSTANCES 2000U
 #define STEPS 150
@@ -15,6 +17,7 @@
 #define USERS 4
 #define CLASSES 3
 #define TOTAL 1000003ULL
+#define PATIENCE SG_QUEUE_PATIENCE_USEC
 
 static const char *const class_names[CLASSES] = {"default", "train", "batch"};
 
@@ -118,13 +121,29 @@ static bool has_room(const struct world *w, const struct job *j)
                running_of(w, &j->class, uid) < c->max_jobs_per_user;
 }
 
+static double compare_known(double a, double b)
+{
+        return a <= 0 || b <= 0 ? (a <= 0) - (b <= 0) : a - b;
+}
+
 static bool before_in_lane(const struct world *w, const struct job *a, const struct job *b)
 {
         const struct sg_class *c = sg_settings_class(w->settings, class_names[a->class]);
+        const struct sg_queue_entry *x = &a->entry, *y = &b->entry;
+        double d = 0;
 
-        if (c->order == SG_ORDER_PRIORITY && a->entry.priority != b->entry.priority)
-                return a->entry.priority > b->entry.priority;
-        return a->entry.n < b->entry.n;
+        if (c->order == SG_ORDER_PRIORITY)
+                d = (double)(y->priority - x->priority);
+        else if (c->order == SG_ORDER_SJF)
+                d = compare_known(x->size, y->size);
+        else if (c->order == SG_ORDER_SRTF)
+                d = compare_known(x->size - fmin(x->used, .99 * x->size),
+                                  y->size - fmin(y->used, .99 * y->size));
+        else if (c->order == SG_ORDER_EDF)
+                d = compare_known((double)x->deadline_usec, (double)y->deadline_usec);
+        else if (c->order == SG_ORDER_LAS)
+                d = (x->used >= 60) - (y->used >= 60);
+        return d < 0 || (d <= 0 && x->n < y->n);
 }
 
 static uint64_t ahead_of(const struct world *w, const struct job *j)
@@ -152,6 +171,20 @@ static bool memory_short(const struct world *w)
         return false;
 }
 
+/* Whether the head of its lane waits for memory and lets others go before. */
+static bool passes_its_head(const struct world *w, const struct job *j)
+{
+        if (!sg_settings_class(w->settings, class_names[j->class])->backfill)
+                return false;
+        for (size_t i = 0; i < JOBS; i++) {
+                const struct job *o = &w->jobs[i];
+
+                if (waits(o) && o->class == j->class && o->uid == j->uid && ahead_of(w, o) == 0)
+                        return !fits(w, o->entry.memory);
+        }
+        return false;
+}
+
 /* What happens */
 
 static uint64_t draw_memory(struct world *w)
@@ -167,17 +200,31 @@ static uint64_t draw_memory(struct world *w)
         }
 }
 
+/* Whatever may be said of a job. */
+static void draw_job(struct world *w, struct job *j, struct sg_job *said)
+{
+        *j = (struct job){
+                .class = (unsigned)draw(w, CLASSES),
+                .uid = 1000 + draw(w, USERS + 1),
+                .entry = {.n = ++w->last_n},
+        };
+        sg_job_init(said);
+        said->uid = j->uid;
+        said->priority = (int64_t)draw(w, 7) - 3;
+        said->limits.memory_max = draw_memory(w);
+        said->limits.time_limit_usec = draw(w, 2) ? 1 + draw(w, PATIENCE) : SG_UNLIMITED;
+        said->deadline_usec = draw(w, 2) ? 1 + draw(w, 5) : 0;
+        said->cpu_usec = draw(w, 2) ? SG_UNLIMITED : draw(w, 2) * 100000000;
+        strcpy(said->class, class_names[j->class]);
+        sg_order_describe(&j->entry, said, NULL);
+}
+
 static void step_add(struct world *w, struct job *j)
 {
         bool running = draw(w, 20) == 0;
+        struct sg_job said;
 
-        *j = (struct job){
-                .class = (unsigned)draw(w, CLASSES),
-                .uid = 1000 + draw(w, USERS),
-                .entry = {.n = ++w->last_n,
-                          .priority = (int64_t)draw(w, 5) - 2,
-                          .memory = draw_memory(w)},
-        };
+        draw_job(w, j, &said);
         /* One that is recovered as running was admitted at its time. */
         if (running && (!has_room(w, j) || !fits(w, j->entry.memory)))
                 running = false;
@@ -203,7 +250,8 @@ static void step_configure(struct world *w)
         for (size_t i = 0; i < CLASSES; i++) {
                 struct sg_class *c = &w->settings->classes[i];
 
-                c->order = draw(w, 2) ? SG_ORDER_PRIORITY : SG_ORDER_FIFO;
+                c->order = (enum sg_order)draw(w, _SG_ORDER_MAX);
+                c->backfill = draw(w, 3) > 0;
                 c->max_jobs = draw(w, 2) ? SG_UNLIMITED : 1 + draw(w, 6);
                 c->max_jobs_per_user = draw(w, 2) ? SG_UNLIMITED : 1 + draw(w, 3);
         }
@@ -212,7 +260,7 @@ static void step_configure(struct world *w)
 
 static void step_node(struct world *w)
 {
-        w->node.now_usec += draw(w, 2) ? draw(w, SG_QUEUE_PATIENCE_USEC / 3) : draw(w, 1000);
+        w->node.now_usec += draw(w, 2) ? draw(w, PATIENCE / 3) : draw(w, 1000);
         w->node.memory_available = draw(w, 2) ? TOTAL : draw(w, TOTAL + 1);
         w->node.declared_used = draw(w, TOTAL - w->node.memory_available + 1);
 }
@@ -226,8 +274,8 @@ static void check_start(struct world *w, struct sg_queue_entry *e)
         e->running = false; /* as the model was before */
         check(w, has_room(w, j));
         check(w, fits(w, e->memory));
-        check(w, ahead_of(w, j) == 0);
-        for (size_t i = 0; i < JOBS; i++) {
+        check(w, ahead_of(w, j) == 0 || passes_its_head(w, j));
+        for (size_t i = 0; i < JOBS && !memory_short(w); i++) {
                 const struct job *o = &w->jobs[i];
 
                 if (waits(o) && o->uid != j->uid && has_room(w, o) && fits(w, o->entry.memory) &&
@@ -286,28 +334,18 @@ static void step_foretell(struct world *w, struct job *j)
 {
         struct sg_pending_info info;
         struct sg_queue_entry *e;
-        struct sg_job asked = {0};
+        struct sg_job asked;
         uint64_t retry_usec;
 
         pass(w);
-        *j = (struct job){
-                .class = (unsigned)draw(w, CLASSES),
-                .uid = 1000 + draw(w, USERS + 1),
-                .entry = {.n = ++w->last_n,
-                          .priority = (int64_t)draw(w, 7) - 3,
-                          .memory = draw_memory(w)},
-        };
-        asked.uid = j->uid;
-        asked.priority = j->entry.priority;
-        asked.limits.memory_max = j->entry.memory;
-        strcpy(asked.class, class_names[j->class]);
-        sg_queue_would_start(w->q, &asked, &w->node, &info);
+        draw_job(w, j, &asked);
+        sg_queue_would_start(w->q, &asked, NULL, &w->node, &info);
         check(w, sg_queue_add(w->q, &j->entry, class_names[j->class], j->uid, false) == 0);
         j->present = true;
         e = sg_queue_next(w->q, &w->node, &retry_usec);
         check(w, (e == &j->entry) == (info.why == SG_PENDING_NONE));
         /* Another starts only if the new one is now before a job that the node was kept for. */
-        check(w, !e || ahead_of(w, j) == 0);
+        check(w, !e || e == &j->entry || ahead_of(w, j) == 0);
         if (e)
                 check_start(w, e);
 }

@@ -63,6 +63,7 @@ static const struct sample {
         {"Policy", "Share", "flowcon", "fastest"},
         {"Policy", "Objective", "quality", "speed"},
         {"Policy", "Order", "fifo", "none"},
+        {"Policy", "Backfill", "no", "perhaps"},
         {"Growth", "Tick", "250ms", "2min"},
         {"Growth", "MaxInterval", "5min", "500ms"},
         {"Growth", "ProbeCpu", "500ms", "1d"},
