@@ -171,7 +171,7 @@ const struct sg_option sg_options[] = {
         {"with", 0, SG_OPTION_STRING, BIT(SIMULATE), AT(with), NULL, "KEY=VALUE,…",
          "keys of policy files, such as Alpha=0.1,Interval=30s"},
         {"exact-sizes", 0, SG_OPTION_FLAG, BIT(SIMULATE), AT(exact_sizes), NULL, NULL,
-         "jobs say exactly how far they are"},
+         "jobs say exactly how far they are, and say so as soon as they run"},
         {"speedup", 0, SG_OPTION_PART, BIT(SIMULATE), AT(speedup), NULL, "Q",
          "a job with a part s of its width goes s^Q as fast (1)"},
         {"lies", 0, SG_OPTION_PART, BIT(SIMULATE), AT(lies), NULL, "PART",

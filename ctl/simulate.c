@@ -17,6 +17,7 @@
 #define TRACE_MAX (256U << 20)
 #define POLICIES "fair,flowcon,growth"
 #define INSTANCES 100
+#define EARLY 1e-3 /* of its work: a job says how large it is as soon as it runs */
 
 static const struct {
         const char *name;
@@ -146,8 +147,10 @@ static int make_options(struct sg_sim_options *o, const struct sg_invocation *in
 
         sg_sim_options_init(o);
         o->seed = inv->seed;
-        if (inv->exact_sizes)
+        if (inv->exact_sizes) {
                 o->claims = 0;
+                o->early = EARLY;
+        }
         o->lies = inv->lies;
         o->speedup = inv->speedup;
         if (o->speedup < 1)

@@ -14,6 +14,7 @@ struct sg_sim_run {
         double milestones[SG_SIM_N_QUALITIES]; /* in work */
         double done, used, share, rate, since; /* since: of the last look at its use */
         double used_then;
+        double early;
         uint32_t said; /* reports */
         bool lies;
         bool large; /* has more than half of what it can use */

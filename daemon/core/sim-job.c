@@ -30,6 +30,7 @@ void sg_sim_run_init(struct sg_sim_run *run, const struct sg_trace_job *spec, si
         memset(run, 0, sizeof(*run));
         run->spec = spec;
         run->index = index;
+        run->early = o->early;
         run->since = spec->arrival;
         sg_rng_init(&run->rng, o->seed, stream_of(spec->instance, index));
         run->claim = o->claims * sg_rng_normal(&run->rng);
@@ -41,10 +42,11 @@ void sg_sim_run_init(struct sg_sim_run *run, const struct sg_trace_job *spec, si
 double sg_sim_next(const struct sg_sim_run *run)
 {
         const struct sg_trace_job *spec = run->spec;
+        uint32_t regular = run->early > 0 ? run->said : run->said + 1;
 
-        if (run->said + 1 >= spec->reports)
-                return spec->work;
-        return spec->work * (run->said + 1) / spec->reports;
+        if (regular == 0)
+                return spec->work * run->early;
+        return regular < spec->reports ? spec->work * regular / spec->reports : spec->work;
 }
 
 /* Its size, as one would work it out from this, is the real one × e^(claim·(1 − x)). */

@@ -30,6 +30,7 @@ struct sg_sim_options {
         enum sg_sim_reference reference;
         double claims;  /* .1: of the spread of a job's size as it says, in logarithms; falls to
                            0 with what is left */
+        double early;   /* 0: else each says so much more, when this part of its work is done */
         double lies;    /* this part of the jobs says to be ten times as far as it is */
         double speedup; /* 1: a job that gets a part s of its width goes s^this as fast */
         double prior;   /* 130 s: of a job of which nothing is known yet */
