@@ -29,9 +29,9 @@ static int grow(void **array, size_t n, size_t size)
 
 static int make_room(struct sg_governor *g)
 {
-        size_t room = g->jobs_room;
+        size_t room = g->jobs_room > 0 ? g->jobs_room : 1; /* policies get arrays, not NULL */
 
-        if (g->room >= g->n_jobs)
+        if (g->room > 0 && g->room >= g->n_jobs)
                 return 0;
         if (grow((void **)&g->seen, room, sizeof(*g->seen)) < 0 ||
             grow((void **)&g->outs, room, sizeof(*g->outs)) < 0 ||
