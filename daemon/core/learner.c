@@ -108,12 +108,26 @@ static void scale(struct sg_learner *l, double x)
         c->fresh[SG_WAY_SPEED] = false;
 }
 
+/* What it did before its first report, of which only the use and the time are known. */
+static void begin(struct sg_learner *l, double cpu)
+{
+        struct sg_scaling *s = &l->claims->scaling;
+
+        if (!isnan(s->now))
+                return;
+        if (l->demand.observed > 0)
+                s->now = l->demand.now - l->demand.observed;
+        else
+                s->done = cpu;
+}
+
 static void move(struct sg_learner *l, const struct sg_learner_report *r)
 {
         struct sg_claims *c = l->claims;
         struct sg_scaling_count count = count_of(l, r->now, r->cpu);
         struct sg_way_point p = {.x = fmin(r->fraction, 1)};
 
+        begin(l, r->cpu);
         sg_scaling_advance(&c->scaling, &count);
         p.at[SG_WAY_CPU] = r->cpu;
         p.at[SG_WAY_TIME] = r->now - l->demand.stood;
