@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define LINEAR .95      /* as the learner's */
+#define LOST_MIN .2     /* s: counters are never of quite the same time */
 #define WEIGHT_MIN 1e-3 /* nobody is given nothing for ever */
 
 /* As it is kept over a restart. */
@@ -21,6 +22,7 @@ struct guard_job {
         double class_weight, weight, width, exponent;
         double total;  /* INFINITY: is there to stay */
         double served; /* < total, until it is done */
+        double used;   /* on the real node */
         double finish; /* VF */
         uint32_t uid;
         uint8_t ghost, done, held, unused;
@@ -30,6 +32,8 @@ struct sg_guard {
         double now;             /* up to which jobs were served */
         struct guard_job *jobs; /* by key */
         size_t n;
+        double ended; /* what jobs that have ended since the last step got in it */
+        double lost;  /* of the real node: seconds that others had, but for those it stood still */
         bool changed; /* finishes don't hold any more */
 };
 
@@ -120,16 +124,63 @@ static size_t gather(const struct sg_guard *g, struct work *w)
         return n;
 }
 
-static void advance(struct sg_guard *g, struct work *w, double now)
+/* What the jobs have got since the last step, those that have ended included. What one had that was
+ * ended from outside nobody says: then it was all of the time, dt. */
+static double given(const struct sg_guard *g, const struct sg_share_snapshot *s, double dt)
+{
+        const struct sg_share_job *j = s->jobs, *end = s->jobs + s->n_jobs;
+        double sum = g->ended;
+
+        for (size_t i = 0; i < g->n; i++) {
+                const struct guard_job *known = &g->jobs[i];
+
+                while (j < end && j->key < known->key)
+                        j++;
+                if (j < end && j->key == known->key)
+                        sum += fmax(0, j->used - known->used);
+                else if (!known->ghost)
+                        return dt;
+        }
+        return sum;
+}
+
+static bool wants_all(const struct sg_guard *g)
+{
+        double sum = 0;
+
+        for (size_t i = 0; i < g->n; i++)
+                if (!g->jobs[i].ghost && !g->jobs[i].held)
+                        sum += g->jobs[i].width;
+        return sum > 1 - 1e-9;
+}
+
+/* Others than our jobs use the real node, too, and would on a fair one. As long as ours want all of
+ * it, what they don't get is what those have, and this node stands still for as long. */
+static double pause_of(struct sg_guard *g, const struct sg_share_snapshot *s)
+{
+        double dt = s->now - g->now, stop;
+
+        if (!(dt > 0))
+                return 0;
+        if (wants_all(g))
+                g->lost = fmax(0, g->lost + dt - given(g, s, dt));
+        g->ended = 0;
+        stop = fmin(dt, g->lost > LOST_MIN ? g->lost : 0);
+        g->lost -= stop;
+        return stop;
+}
+
+static void advance(struct sg_guard *g, struct work *w, double now, double stop)
 {
         size_t n = now > g->now ? gather(g, w) : 0;
+        double until = now - stop;
 
-        if (n > 0)
-                sg_fair_node_run(w->node, w->fair, n, g->now, now);
-        for (size_t i = 0; i < n; i++) {
+        if (n > 0 && until > g->now)
+                sg_fair_node_run(w->node, w->fair, n, g->now, until);
+        for (size_t i = 0; i < n && until > g->now; i++) {
                 struct guard_job *j = &g->jobs[w->origin[i]];
 
-                if (w->fair[i].finish <= now) {
+                if (w->fair[i].finish <= until) {
                         j->done = true;
                         j->finish = w->fair[i].finish;
                         j->served = j->total;
@@ -137,6 +188,7 @@ static void advance(struct sg_guard *g, struct work *w, double now)
                         j->served = j->total - w->fair[i].remaining;
                 }
         }
+        g->changed = g->changed || stop > 0;
         if (now > g->now)
                 g->now = now;
 }
@@ -187,6 +239,7 @@ static struct guard_job taken(struct sg_guard *g, const struct sg_share_job *j,
                                 .uid = j->uid,
                                 .held = j->held};
 
+        new.used = j->used;
         if (!known) {
                 g->changed = true;
                 return new;
@@ -268,7 +321,7 @@ int sg_guard_step(struct sg_guard *g, const struct sg_share_snapshot *s, double 
         r = work_init(&w, g->n + s->n_jobs);
         if (r < 0)
                 return r;
-        advance(g, &w, s->now);
+        advance(g, &w, s->now, pause_of(g, s));
         take(g, s, &w);
         if (g->changed)
                 project(g, &w);
@@ -283,6 +336,7 @@ void sg_guard_finished(struct sg_guard *g, uint64_t key, double used)
 
                 if (j->key != key)
                         continue;
+                g->ended += fmax(0, used - j->used);
                 j->ghost = true;
                 j->held = false;
                 g->changed = true;
