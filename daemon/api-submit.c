@@ -8,6 +8,7 @@
 #include "base/format.h"
 #include "base/time-util.h"
 #include "edge/log.h"
+#include "foretell.h"
 #include "loop.h"
 #include "proto/spec.h"
 #include <errno.h>
@@ -291,13 +292,17 @@ static int would_start(struct sg_submission *s, char *why, size_t size)
 static int reply_dry_run(struct sg_submission *s)
 {
         _cleanup_free_ char *doc = NULL;
-        char why[256];
-        int r;
+        char why[256], late[256];
+        int r, warned;
 
         r = would_start(s, why, sizeof(why));
         if (r < 0)
                 return r;
-        (void)sg_job_set_reason(&s->job, "%s", r > 0 ? "it would start now" : why);
+        warned = sg_foretell_deadline(s->manager, &s->job, late, sizeof(late));
+        if (warned < 0)
+                return warned;
+        (void)sg_job_set_reason(&s->job, "%s%s%s", r > 0 ? "it would start now" : why,
+                                warned ? "; " : "", warned ? late : "");
         r = sg_job_document(s->manager, &s->job, NULL, true, &doc);
         return r < 0 ? r : sd_bus_reply_method_return(s->call, "s", doc);
 }
