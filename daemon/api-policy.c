@@ -2,6 +2,7 @@
 /* Policies over the bus: what there is, what each class has, changing that while its jobs run, and
  * the log of what was decided. */
 #include "api.h"
+#include "core/order.h"
 #include "core/settings-table.h"
 #include "core/share.h"
 #include "edge/decision-log.h"
@@ -28,12 +29,25 @@ static json_t *share_policies(void)
         return a;
 }
 
+static json_t *order_policies(void)
+{
+        json_t *a = json_array();
+
+        for (unsigned i = 0; i < _SG_ORDER_MAX; i++)
+                (void)json_array_append_new(
+                        a, word(sg_order_policies[i]->name, sg_order_policies[i]->summary));
+        return a;
+}
+
 /* {"Policy":{"Share":"growth",…},"Growth":{…},…}, each as one would write it. */
 static json_t *class_settings(const struct sg_class *c)
 {
         json_t *o = json_object();
         char value[SG_FORMAT_MAX];
 
+        json_object_set_new(o, "Policy",
+                            json_pack("{s:s,s:s}", "Order", sg_order_policies[c->order]->name,
+                                      "Backfill", c->backfill ? "yes" : "no"));
         for (const struct sg_settings_key *k = sg_settings_keys; k->section; k++) {
                 json_t *section;
 
@@ -77,8 +91,8 @@ int sg_api_list_policies(sd_bus_message *call, void *userdata, sd_bus_error *err
         (void)error;
         for (size_t i = 0; i < m->settings->n_classes; i++)
                 (void)json_array_append_new(classes, class_document(m, &m->settings->classes[i]));
-        r = sg_json_dump(json_pack("{s:s,s:o,s:o}", "schema", "schedgov.policies/1", "share",
-                                   share_policies(), "classes", classes),
+        r = sg_json_dump(json_pack("{s:s,s:o,s:o,s:o}", "schema", "schedgov.policies/1", "share",
+                                   share_policies(), "order", order_policies(), "classes", classes),
                          &doc);
         return r < 0 ? r : sd_bus_reply_method_return(call, "s", doc);
 }
