@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -356,6 +357,9 @@ int main(int argc, char **argv)
         int r;
 
         (void)umask(022);
+        /* One large list must not raise what is kept for good. */
+        (void)mallopt(M_MMAP_THRESHOLD, 128 * 1024);
+        (void)mallopt(M_TRIM_THRESHOLD, 256 * 1024);
         r = parse_options(&o, argc, argv);
         if (r == 0)
                 return 0;

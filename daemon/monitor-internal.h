@@ -18,7 +18,8 @@ struct sg_monitor {
         struct sg_cadence cadence;
         uint64_t round, round_usec; /* how many there were, and when the last was */
         unsigned n_running, next_place;
-        bool reported;          /* by any job since the last round */
+        unsigned places_before, places_trimmed; /* next_place, in the last round and trim */
+        bool reported;                          /* by any job since the last round */
         bool told, told_before; /* the reader said something in this interval, in the last */
         struct sg_node_sampler *node_sampler;
         struct sg_node_sample node;

@@ -24,8 +24,10 @@
 #define DELAYS_ROUNDS 8
 #define DELAYS_ROUNDS_MANY 16
 #define DELAYS_FIRST 4 /* of a new job it is good to know soon what it can use */
-/* What a burst of submissions or a list of thousands took goes back to the system. */
+/* What a burst of submissions or a list of thousands took goes back to the system: now and then,
+ * and when a burst is over. */
 #define TRIM_ROUNDS 32
+#define TRIM_BURST 64
 #define DELAYS_PIDS 512
 /* Of an interval: how much sooner a round may be, and how much later when the reader leads. */
 #define EARLY_PARTS 8
@@ -226,6 +228,18 @@ static void look_at_node(struct sg_monitor *mon)
                 mon->busy = busy;
 }
 
+static void trim(struct sg_monitor *mon)
+{
+        bool quiet = mon->next_place == mon->places_before;
+
+        if (mon->round % TRIM_ROUNDS == 0 ||
+            (quiet && mon->next_place - mon->places_trimmed >= TRIM_BURST)) {
+                mon->places_trimmed = mon->next_place;
+                (void)malloc_trim(0);
+        }
+        mon->places_before = mon->next_place;
+}
+
 static void run_round(struct sg_monitor *mon)
 {
         struct sg_measured *d, *next;
@@ -238,8 +252,9 @@ static void run_round(struct sg_monitor *mon)
         look_at_node(mon); /* which is asked for with each job */
         sg_list_foreach_safe (d, next, &mon->running, link)
                 active |= look_at(mon, d);
-        if (mon->round++ % TRIM_ROUNDS == 0)
-                (void)malloc_trim(0);
+        mon->round++;
+        sg_loop_round_over(mon->manager->loop);
+        trim(mon);
         if (sg_list_empty(&mon->running))
                 sg_job_reader_set_interval(mon->manager->reader, 0);
         else
