@@ -69,6 +69,7 @@ CTL_SRC := $(wildcard ctl/*.c)
 CLIENT_SRC := $(wildcard lib/client/*.c)
 OMP_SRC := $(wildcard lib/omp/*.c)
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
+PROP_SRC := $(wildcard tests/prop/prop_*.c)
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 WORK_SRC := $(wildcard tests/workloads/*.c)
 TRAIN_SRC := $(wildcard tests/workloads/train/*.c)
@@ -89,7 +90,8 @@ CTL_LIBS = $(call pkg,libs,$(CTL_PKGS))
 PROGRAMS := $(if $(DAEMON_SRC),$(O)/schedgovd) $(if $(SHIM_SRC),$(O)/schedgov-shim) \
             $(if $(LAUNCH_SRC),$(O)/schedgov-launch) $(if $(CTL_SRC),$(O)/schedctl)
 VECTORS := $(O)/tests/unit/vectors
-UNIT_TESTS := $(patsubst tests/unit/%.c,$(O)/tests/unit/%,$(UNIT_SRC))
+UNIT_TESTS := $(patsubst tests/unit/%.c,$(O)/tests/unit/%,$(UNIT_SRC)) \
+              $(patsubst tests/prop/%.c,$(O)/tests/prop/%,$(PROP_SRC))
 WORKLOADS := $(patsubst %.c,$(O)/%,$(WORK_SRC) $(FAKE_SRC)) $(O)/tests/workloads/train
 BENCHES := $(patsubst tests/bench/%.c,$(O)/tests/bench/%,$(BENCH_SRC))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(O)/tests/fuzz/%,$(FUZZ_SRC))
@@ -187,6 +189,8 @@ $(O)/schedctl: $(call obj,$(CTL_SRC)) $(CORE_LIB) $(BASE_LIB)
 $(O)/tests/unit/%: $(O)/obj/tests/unit/%.o $(EDGE_LIB) $(CORE_LIB) $(CLIENT_LIB) $(BASE_LIB)
 	$(link) $(EDGE_LIBS) $(UNIT_LIBS) -lcmocka -lm
 $(VECTORS): $(call obj,$(wildcard tests/unit/vectors_*.c))
+$(O)/tests/prop/%: $(O)/obj/tests/prop/%.o $(CORE_LIB) $(BASE_LIB)
+	$(link) -lcmocka -lm
 $(O)/tests/workloads/%: $(O)/obj/tests/workloads/%.o
 	$(link) $(WORK_LIBS) -lm
 $(O)/tests/workloads/busprobe: WORK_LIBS := -lsystemd
