@@ -11,19 +11,6 @@
  */
 #include "core/queue-internal.h"
 
-static bool is_limited(const struct sg_queue_entry *e)
-{
-        return e->limit_usec > 0 && e->limit_usec != SG_UNLIMITED;
-}
-
-/* When it ends at the latest; SG_UNLIMITED: nobody knows. */
-static uint64_t end_of(const struct sg_queue_entry *e, uint64_t now)
-{
-        if (!is_limited(e))
-                return SG_UNLIMITED;
-        return e->started_usec + e->limit_usec > now ? e->started_usec + e->limit_usec : now;
-}
-
 /* Some time in the future. */
 struct outlook {
         uint64_t at_usec;
@@ -41,36 +28,15 @@ static void leave(struct outlook *o, const struct sg_queue_entry *e, const struc
         o->running_lane -= e->lane == lane;
 }
 
-/* The next one that ends, and all that end with it. */
-static void go_on(const struct sg_queue *q, const struct sg_lane *lane, uint64_t now,
-                  struct outlook *o)
-{
-        uint64_t next = SG_UNLIMITED;
-        const struct sg_queue_entry *e;
-
-        sg_list_foreach (e, &q->running, link) {
-                uint64_t end = end_of(e, now);
-
-                if (end < next && end > o->at_usec)
-                        next = end;
-        }
-        if (next != SG_UNLIMITED)
-                sg_list_foreach (e, &q->running, link)
-                        if (end_of(e, now) == next)
-                                leave(o, e, lane);
-        o->at_usec = next;
-}
-
 /* All have ended but those of which nobody knows when, and that have passed the head. */
-static void look_far(const struct sg_queue *q, const struct sg_lane *lane, uint64_t now,
-                     struct outlook *o)
+static void look_far(const struct sg_queue *q, const struct sg_lane *lane, struct outlook *o)
 {
         const struct sg_queue_entry *head = sg_lane_head(lane), *e;
         uint64_t since = head->unfit_since_usec > 0 ? head->unfit_since_start : q->starts;
         uint64_t stays = 0;
 
         sg_list_foreach (e, &q->running, link) {
-                if (end_of(e, now) != SG_UNLIMITED)
+                if (sg_queue_end_of(e) != SG_UNLIMITED)
                         continue;
                 if (e->start > since)
                         stays += sg_queue_declared(e);
@@ -78,45 +44,65 @@ static void look_far(const struct sg_queue *q, const struct sg_lane *lane, uint6
                         leave(o, e, lane);
         }
         o->taken = stays;
+        o->at_usec = SG_UNLIMITED;
+}
+
+/* Until `usable` holds `need` more. */
+static void look_ahead(const struct sg_queue *q, const struct sg_lane *lane, uint64_t usable,
+                       uint64_t need, struct outlook *o)
+{
+        const struct sg_queue_entry *e;
+
+        sg_list_foreach (e, &q->running, link) {
+                uint64_t end = sg_queue_end_of(e);
+
+                if (end == SG_UNLIMITED)
+                        break;
+                if (end > o->at_usec && o->taken <= usable && usable - o->taken >= need)
+                        return;
+                leave(o, e, lane);
+                if (end > o->at_usec)
+                        o->at_usec = end;
+        }
+        if (o->taken > usable || usable - o->taken < need)
+                look_far(q, lane, o);
 }
 
 /* What isn't declared and in use by others than jobs, as far as that can be known: any job that
  * doesn't declare its memory may be who uses it. */
-static uint64_t foreign(const struct sg_queue *q, const struct sg_node_snapshot *node)
+static uint64_t foreign(const struct sg_queue *q, uint64_t taken)
 {
-        const struct sg_queue_entry *e;
-
-        sg_list_foreach (e, &q->running, link)
-                if (e->memory == SG_UNLIMITED)
-                        return 0;
-        return sg_queue_memory_taken(q, node) - q->declared;
+        return q->n_undeclared > 0 ? 0 : taken - q->declared;
 }
 
 void sg_lane_reserve(const struct sg_queue *q, const struct sg_node_snapshot *node,
                      struct sg_lane *lane)
 {
         const struct sg_queue_entry *head = sg_lane_head(lane);
-        uint64_t usable = sg_queue_memory_usable(q, node), now = node->now_usec;
+        uint64_t usable = sg_queue_memory_usable(q, node), taken = sg_queue_memory_taken(q, node);
         uint64_t need = head->memory == SG_UNLIMITED ? 1 : head->memory;
         struct outlook o = {
-                .at_usec = now > 0 ? now - 1 : 0,
-                .taken = sg_queue_memory_taken(q, node),
+                .at_usec = node->now_usec,
+                .taken = taken,
                 .running = q->n_running,
                 .running_class = lane->class->running,
                 .running_lane = lane->running,
         };
 
-        while (o.at_usec != SG_UNLIMITED && (o.taken >= usable || usable - o.taken < need))
-                go_on(q, lane, now, &o);
-        if (o.at_usec == SG_UNLIMITED)
-                look_far(q, lane, now, &o);
+        if (lane->reserved.changes == q->changes && lane->reserved.now_usec == node->now_usec &&
+            lane->reserved.memory_taken == taken)
+                return;
+        look_ahead(q, lane, usable, need, &o);
         lane->reserved = (struct sg_reservation){
                 .at_usec = o.at_usec,
-                .in_vain = need > usable || foreign(q, node) > usable - need,
+                .in_vain = need > usable || foreign(q, taken) > usable - need,
                 .memory = usable > o.taken && usable - o.taken > need ? usable - o.taken - need : 0,
                 .node_slot = o.running + 2 <= sg_queue_max_jobs(q, node->cpus),
                 .class_slot = o.running_class + 2 <= lane->class->caps.max_jobs,
                 .user_slot = o.running_lane + 2 <= lane->class->caps.max_jobs_per_user,
+                .changes = q->changes,
+                .now_usec = node->now_usec,
+                .memory_taken = taken,
         };
 }
 
@@ -140,8 +126,8 @@ bool sg_lane_lets_pass(const struct sg_queue *q, const struct sg_node_snapshot *
                 return true; /* no end of a job will help it */
         if (!lane->class->caps.backfill)
                 return false;
-        if (is_limited(e) && r->at_usec != SG_UNLIMITED &&
-            node->now_usec + e->limit_usec <= r->at_usec)
+        if (e->limit_usec > 0 && r->at_usec != SG_UNLIMITED &&
+            e->limit_usec <= r->at_usec - node->now_usec)
                 return true;
         if (!leaves_slots(lane, of))
                 return false;

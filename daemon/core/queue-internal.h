@@ -37,6 +37,8 @@ struct sg_reservation {
         bool node_slot;   /* one more may run than the head … */
         bool class_slot;  /* … in its class … */
         bool user_slot;   /* … and of its user in it */
+        /* For this state of the queue and the node. */
+        uint64_t changes, now_usec, memory_taken;
 };
 
 /* Made when first needed, dropped with its last entry. */
@@ -52,10 +54,12 @@ struct sg_lane {
 
 struct sg_queue {
         struct sg_list users, classes, lanes;
-        struct sg_list running; /* entries */
+        struct sg_list running; /* entries, by when they end at the latest */
         uint64_t n_users, n_waiting, n_running;
-        uint64_t starts;   /* counts up; orders users by their last start */
-        uint64_t declared; /* Σ sg_queue_declared() of running entries */
+        uint64_t n_undeclared; /* running entries that don't declare their memory */
+        uint64_t changes;      /* counts up: what was worked out before holds no more */
+        uint64_t starts;       /* counts up; orders users by their last start */
+        uint64_t declared;     /* Σ sg_queue_declared() of running entries */
         uint64_t jobs_per_cpu, max_jobs, memory_reserve_pm;
         struct sg_queue_caps fallback; /* of a class that isn't configured: the default class's */
 };
@@ -83,6 +87,14 @@ struct sg_lane *sg_queue_find_lane(const struct sg_queue *q, const char *class, 
 
 /* Out of the lane's order. */
 void sg_lane_take(struct sg_queue_entry *e);
+/* When a running entry ends at the latest; SG_UNLIMITED: nobody knows. */
+static inline uint64_t sg_queue_end_of(const struct sg_queue_entry *e)
+{
+        return e->limit_usec == 0 || e->limit_usec > SG_UNLIMITED - e->started_usec
+                       ? SG_UNLIMITED
+                       : e->started_usec + e->limit_usec;
+}
+
 /* Takes the head, or an entry that isn't queued, for a running one of its lane. */
 void sg_queue_account_running(struct sg_queue *q, struct sg_queue_entry *e);
 

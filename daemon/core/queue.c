@@ -160,15 +160,36 @@ void sg_lane_take(struct sg_queue_entry *e)
         sg_list_remove(&e->link);
 }
 
+/* From the tail: a new one often ends last. */
+static void running_insert(struct sg_queue *q, struct sg_queue_entry *e)
+{
+        struct sg_list *after = q->running.prev;
+
+        while (after != &q->running && sg_queue_end_of(sg_list_entry(after, struct sg_queue_entry,
+                                                                     link)) > sg_queue_end_of(e))
+                after = after->prev;
+        sg_list_insert_before(after->next, &e->link);
+        q->declared += sg_queue_declared(e);
+        q->n_undeclared += e->memory == SG_UNLIMITED;
+        q->changes++;
+}
+
+static void running_take(struct sg_queue *q, struct sg_queue_entry *e)
+{
+        sg_list_remove(&e->link);
+        q->declared -= sg_queue_declared(e);
+        q->n_undeclared -= e->memory == SG_UNLIMITED;
+        q->changes++;
+}
+
 void sg_queue_account_running(struct sg_queue *q, struct sg_queue_entry *e)
 {
         e->running = true;
-        sg_list_append(&q->running, &e->link);
         e->lane->running++;
         e->lane->user->running++;
         e->lane->class->running++;
         q->n_running++;
-        q->declared += sg_queue_declared(e);
+        running_insert(q, e);
 }
 
 int sg_queue_add(struct sg_queue *q, struct sg_queue_entry *e, const char *class, uint64_t uid,
@@ -189,6 +210,7 @@ int sg_queue_add(struct sg_queue *q, struct sg_queue_entry *e, const char *class
         lane_insert(lane, e);
         lane->n_waiting++;
         q->n_waiting++;
+        q->changes++;
         return 0;
 }
 
@@ -203,8 +225,7 @@ void sg_queue_remove(struct sg_queue *q, struct sg_queue_entry *e)
                 lane->user->running--;
                 lane->class->running--;
                 q->n_running--;
-                q->declared -= sg_queue_declared(e);
-                sg_list_remove(&e->link);
+                running_take(q, e);
         } else {
                 sg_lane_take(e);
                 lane->n_waiting--;
@@ -212,6 +233,7 @@ void sg_queue_remove(struct sg_queue *q, struct sg_queue_entry *e)
         }
         e->running = false;
         e->lane = NULL;
+        q->changes++;
         lane_release(lane);
 }
 
@@ -225,13 +247,14 @@ void sg_queue_change(struct sg_queue *q, struct sg_queue_entry *e, int64_t prior
                      uint64_t memory)
 {
         if (e->running)
-                q->declared -= sg_queue_declared(e);
+                running_take(q, e);
         e->priority = priority;
         e->memory = memory;
         if (e->running)
-                q->declared += sg_queue_declared(e);
+                running_insert(q, e);
         else if (e->lane)
                 reorder(e);
+        q->changes++;
 }
 
 /* Configuration */
@@ -284,6 +307,7 @@ int sg_queue_configure(struct sg_queue *q, const struct sg_settings *settings)
         q->max_jobs = settings->max_jobs;
         q->memory_reserve_pm = settings->memory_reserve_pm;
         q->fallback = caps_of(&settings->classes[0]);
+        q->changes++;
         sg_list_foreach (c, &q->classes, link) {
                 const struct sg_class *from = sg_settings_class(settings, c->name);
                 struct sg_queue_caps caps = from ? caps_of(from) : q->fallback;

@@ -6,6 +6,7 @@
 #include "tests/unit/test_queue.h"
 
 #include <inttypes.h>
+#include <time.h>
 
 #define INSTANCES 1500U
 #define JOBS 40
@@ -142,6 +143,34 @@ static void test_depth(void **state)
         assert_int_equal(next(f), 66);
 }
 
+static double cpu_seconds(void)
+{
+        struct timespec now;
+
+        (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+        return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* A list of all jobs asks of each why it waits. */
+static void test_many(void **state)
+{
+        struct fixture *f = *state;
+        double begin;
+
+        for (uint64_t n = 1; n <= N_MAX / 2; n++)
+                limited(f, n % 100, n, 9 * GIB / (N_MAX / 2), n * MINUTE);
+        while (next(f) > 0)
+                ;
+        assert_int_equal(sg_queue_n_running(f->q), N_MAX / 2);
+        for (uint64_t n = N_MAX / 2 + 1; n <= N_MAX; n++)
+                limited(f, n % 100, n, (1 + n % 9) * GIB, n % 2 ? 0 : 2 * N_MAX * MINUTE);
+        begin = cpu_seconds();
+        assert_int_equal(next(f), 0);
+        for (uint64_t n = N_MAX / 2 + 1; n <= N_MAX; n++)
+                assert_int_not_equal(why(f, n), SG_PENDING_NONE);
+        assert_true(cpu_seconds() - begin < .5); /* with sanitizers; else a hundredth of it */
+}
+
 /* --- nobody is made to wait longer --- */
 
 struct run {
@@ -251,8 +280,13 @@ static void test_nobody_waits_longer(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                TEST(test_short_ones_pass),     TEST(test_small_ones_pass), TEST(test_unknown_ends),
-                TEST(test_no_backfill),         TEST(test_slots),           TEST(test_depth),
+                TEST(test_short_ones_pass),
+                TEST(test_small_ones_pass),
+                TEST(test_unknown_ends),
+                TEST(test_no_backfill),
+                TEST(test_slots),
+                TEST(test_depth),
+                TEST(test_many),
                 TEST(test_nobody_waits_longer),
         };
 
