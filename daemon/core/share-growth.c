@@ -19,7 +19,8 @@
 #include <string.h>
 
 #define STAY 1.2 /* so much better must another be to take the turn of the one that has it */
-#define PLAN_NO_HARM .25 /* what plans are worth needs more room */
+#define PLAN_NO_HARM                                                                               \
+        .23 /* plans need more room to be worth it; sizes are wrong by the rest of .25 */
 #define CAPACITY_MIN .05 /* whatever those beside the order use */
 
 struct growth {
