@@ -7,7 +7,8 @@
  *
  * A job that has really ended stays as a ghost until it ends here, with its real size; one that has
  * ended here keeps its VF for good, however its size is judged later; held jobs stand still; one
- * that was ended from outside is gone at once.
+ * that was ended from outside is gone at once. Others than our jobs would use a fair node, too:
+ * while ours want all of the real one and get less, this one stands still for as long.
  */
 
 #include "base/record.h"
