@@ -37,8 +37,7 @@ struct sg_curve {
 
 void sg_curve_init(struct sg_curve *c);
 void sg_curve_add(struct sg_curve *c, double x, double eval);
-/* x of each milestone while too little is known to say more: it comes sooner in half of the shapes.
- */
+/* x of each milestone while too little is known to say more. */
 extern const double sg_curve_unknown[SG_MILESTONE_DONE];
 /* x of each milestone; NaN: can't be said. Fits if there was anything new since the last time. */
 const double *sg_curve_milestones(struct sg_curve *c);

@@ -151,7 +151,7 @@ static int by_value(const void *a, const void *b)
         return (*p > *q) - (*p < *q);
 }
 
-/* The medians of the sixteen shapes. */
+/* Between the mean and the median of the sixteen shapes. */
 static void two_points_say_nothing(void **state)
 {
         static const double parts[SG_MILESTONE_DONE] = {.1, .05, .01};
@@ -170,14 +170,36 @@ static void two_points_say_nothing(void **state)
         sg_curve_add(&c, .1, 3);
         sg_curve_add(&c, .2, 2);
         for (unsigned i = 0; i < SG_MILESTONE_DONE; i++) {
-                double at[SG_ELEMENTSOF(shapes)];
+                double at[SG_ELEMENTSOF(shapes)], mean = 0, median;
 
-                for (size_t k = 0; k < SG_ELEMENTSOF(shapes); k++)
+                for (size_t k = 0; k < SG_ELEMENTSOF(shapes); k++) {
                         at[k] = where_left(&shapes[k], parts[i]);
+                        mean += at[k] / SG_ELEMENTSOF(shapes);
+                }
                 qsort(at, SG_ELEMENTSOF(at), sizeof(*at), by_value);
-                assert_true(fabs((at[7] + at[8]) / 2 - sg_curve_unknown[i]) < 1e-3);
+                median = (at[7] + at[8]) / 2;
+                assert_true(fabs((mean + median) / 2 - sg_curve_unknown[i]) < 1e-3);
                 assert_true(sg_curve_milestones(&c)[i] == sg_curve_unknown[i]);
         }
+}
+
+/* It has lost three quarters of what it can lose: what is left to come can't be far. */
+static void a_loss_does_not_end_below_zero(void **state)
+{
+        struct sg_curve loss, other;
+
+        (void)state;
+        sg_curve_init(&loss);
+        sg_curve_init(&other);
+        for (unsigned i = 1; i <= 4; i++) {
+                double eval = exp(-(double)i / 3);
+
+                sg_curve_add(&loss, i / 50., eval);
+                sg_curve_add(&other, i / 50., eval - .5);
+        }
+        assert_true(sg_curve_milestones(&loss)[SG_MILESTONE_95] < .35);
+        assert_true(sg_curve_milestones(&other)[SG_MILESTONE_95] >
+                    sg_curve_milestones(&loss)[SG_MILESTONE_95]);
 }
 
 static void nothing_falls_nothing_is_known(void **state)
@@ -239,6 +261,7 @@ int main(void)
                 cmocka_unit_test(what_is_exact_is_found_exactly),
                 cmocka_unit_test(the_scale_of_evaluations_does_not_matter),
                 cmocka_unit_test(two_points_say_nothing),
+                cmocka_unit_test(a_loss_does_not_end_below_zero),
                 cmocka_unit_test(nothing_falls_nothing_is_known),
                 cmocka_unit_test(a_break_is_noticed_and_fitted_anew),
         };
