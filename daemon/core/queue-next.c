@@ -135,7 +135,8 @@ static struct sg_queue_entry *choose(const struct sg_queue *q, const struct sg_n
                 if (!lane_is_candidate(lane) || (best && !lane_goes_before(lane, best->lane)))
                         continue;
                 e = startable(q, node, lane, any_short);
-                best = e ?: best;
+                if (e)
+                        best = e;
         }
         return best;
 }

@@ -196,7 +196,7 @@ static double time_left(const struct walk *w, uint32_t i)
 /* Until the next end; of many jobs, until several have ended. */
 static double next_step(const struct walk *w)
 {
-        double soonest[1 + EXACT_JOBS];
+        double soonest[1 + EXACT_JOBS] = {INFINITY};
         size_t n = 0, wanted = 1;
 
         if (w->n_alive > EXACT_JOBS)
@@ -211,7 +211,7 @@ static double next_step(const struct walk *w)
                         soonest[k] = soonest[k - 1];
                 soonest[k] = t;
         }
-        return soonest[n - 1];
+        return soonest[n > 0 ? n - 1 : 0];
 }
 
 static void pass(struct walk *w, uint32_t i, int m, double seconds)

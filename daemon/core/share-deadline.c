@@ -15,7 +15,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define WEIGHT_MAX 10000
 #define PATIENCE .1      /* sizes are estimates: nobody makes way for less than that part of them */
 #define PROBES_MAX 5     /* … Probe= without a report, and then it isn't waited for any more */
 #define MARGIN 1.25      /* more than the least part: sizes are estimates */
@@ -74,7 +73,7 @@ static bool is_free(const struct sg_share_job *j)
         return !j->held && !j->aside && isinf(j->deadline);
 }
 
-/* What everybody has whoever's turn it is. */
+/* What everybody has whoever's turn it is. What more CPU doesn't make faster has what it uses. */
 static void keep_back(struct step *p)
 {
         for (size_t i = 0; i < p->s->n_jobs; i++) {
@@ -82,7 +81,8 @@ static void keep_back(struct step *p)
                 double fair = p->shares[i];
 
                 if (!j->held && !j->aside)
-                        p->shares[i] = fair * p->settings->floor;
+                        p->shares[i] =
+                                is_free(j) && !j->cpu_bound ? j->width : fair * p->settings->floor;
                 if (is_free(j)) {
                         p->weights[p->n_free] = fair;
                         p->rooms[p->n_free++] = j->width - p->shares[i];
@@ -215,7 +215,7 @@ static struct sg_share_out out_of(const struct step *p, size_t i)
         const struct sg_share_job *j = &p->s->jobs[i];
         struct sg_share_out o = {
                 .share = p->shares[i],
-                .weight = (uint32_t)lround(fmin(fmax(p->shares[i] * WEIGHT_MAX, 1), WEIGHT_MAX)),
+                .weight = sg_share_weight(p->shares[i]),
                 .cap = INFINITY,
                 .list = j->held    ? SG_LIST_NONE
                         : j->aside ? SG_LIST_ASIDE

@@ -12,7 +12,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define WEIGHT_MAX 10000
 #define USUAL_EXPONENT .75
 
 /* Of one step; arrays by job. */
@@ -81,7 +80,7 @@ static struct sg_share_out out_of(const struct step *p, size_t i)
         const struct sg_share_job *j = &p->s->jobs[i];
         struct sg_share_out o = {
                 .share = p->shares[i],
-                .weight = (uint32_t)lround(fmax(p->shares[i] * WEIGHT_MAX, 1)),
+                .weight = sg_share_weight(p->shares[i]),
                 .cap = INFINITY,
                 .list = j->held    ? SG_LIST_NONE
                         : j->aside ? SG_LIST_ASIDE

@@ -210,6 +210,11 @@ static void test_held_and_aside(void **state)
         f->jobs[2].aside = false;
         step(f, &sg_share_deadline);
         expect_share(f, 2, .05);
+        f->settings.floor = 0;
+        f->jobs[2].cpu_bound = false;
+        f->jobs[2].width = .25;
+        step(f, &sg_share_deadline);
+        expect_share(f, 2, .25);
         f->s.n_jobs = 0;
         step(f, &sg_share_deadline);
 }
