@@ -33,4 +33,6 @@ int sg_simulation_run(struct sg_simulation *s, struct sg_error *e);
 
 int sg_simulation_print_table(struct sg_simulation *s, const struct sg_invocation *inv,
                               struct sg_error *e);
+/* Draws the first instance; "-" is stdout. */
+int sg_simulation_write_svg(struct sg_simulation *s, const char *path, struct sg_error *e);
 int sg_simulation_print_json(const struct sg_simulation *s);

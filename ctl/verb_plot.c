@@ -6,6 +6,7 @@
 #include "ctl/ids.h"
 #include "ctl/output.h"
 #include "ctl/plot.h"
+#include "ctl/svg.h"
 #include "ctl/verbs.h"
 #include <errno.h>
 #include <string.h>
@@ -16,17 +17,12 @@
 
 static int write_svg(const struct sg_plot *p, const char *path, struct sg_error *e)
 {
-        bool to_stdout = strcmp(path, "-") == 0;
-        FILE *f = to_stdout ? stdout : fopen(path, "we");
-        char what[256];
+        FILE *f = sg_svg_open(path, e);
 
-        if (f) {
-                sg_plot_print_svg(p, f);
-                if (to_stdout || (ferror(f) == 0 && fclose(f) == 0))
-                        return 0;
-        }
-        (void)snprintf(what, sizeof(what), "cannot write %.200s", path);
-        return sg_error_errno(e, -errno, what);
+        if (!f)
+                return -ECANCELED;
+        sg_plot_print_svg(p, f);
+        return sg_svg_close(f, path, e);
 }
 
 /* "7 train, running" */

@@ -31,6 +31,8 @@ int sg_verb_simulate(const struct sg_invocation *inv, struct sg_error *e)
         }
         if (r == 0)
                 r = sg_simulation_set_policies(&s, inv, e);
+        if (r == 0 && inv->svg)
+                return sg_simulation_write_svg(&s, inv->svg, e);
         if (r == 0)
                 r = sg_simulation_run(&s, e);
         if (r < 0)

@@ -10,6 +10,7 @@
 #include "ctl/output.c"
 #include "ctl/plot.c"
 #include "ctl/plot_svg.c"
+#include "ctl/svg.c"
 #include "ctl/table.c"
 
 #include "ctl/error.c"
