@@ -5,14 +5,15 @@
  */
 
 #include "core/governor-internal.h"
+#include "core/share-policies.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { TAG_NOW = 1, TAG_DOMAIN = 2, TAG_JOB = 3, TAG_HISTORY = 4 };
-enum { TAG_NAME = 1, TAG_TOOK = 2 };
-enum { TAG_CLASS = 1, TAG_POLICY = 2, TAG_CLOCK = 3, TAG_STATE = 4 };
+enum { TAG_NAME = 1, TAG_TOOK = 2, TAG_GRANTED = 3 };
+enum { TAG_CLASS = 1, TAG_POLICY = 2, TAG_CLOCK = 3, TAG_STATE = 4, TAG_CAPACITY = 5 };
 enum { TAG_KEY = 1, TAG_ARRIVAL = 2, TAG_LEARNER = 3 };
 
 static const char *first_class(const struct sg_governor *g, const struct sg_domain *d)
@@ -31,6 +32,7 @@ static void save_domain(const struct sg_governor *g, const struct sg_domain *d, 
         sg_record_put_str(r, TAG_CLASS, first_class(g, d));
         sg_record_put_str(r, TAG_POLICY, d->policy->name);
         sg_record_put_double(r, TAG_CLOCK, d->clock);
+        sg_record_put_double(r, TAG_CAPACITY, d->capacity);
         if (d->policy->save) {
                 size_t state = sg_record_open(r, TAG_STATE);
 
@@ -46,6 +48,7 @@ static void save_history(const struct sg_governed_class *c, struct sg_record *r)
 
         sg_record_put_str(r, TAG_NAME, c->name);
         sg_record_put(r, TAG_TOOK, &c->history, sizeof(c->history));
+        sg_record_put_u64(r, TAG_GRANTED, c->granted);
         sg_record_close(r, history);
 }
 
@@ -78,7 +81,7 @@ void sg_governor_save(const struct sg_governor *g, struct sg_record *r)
 
 struct saved_domain {
         char class[SG_CLASS_NAME_MAX], policy[SG_CLASS_NAME_MAX];
-        double clock;
+        double clock, capacity;
         struct sg_field state;
 };
 
@@ -95,6 +98,8 @@ static int read_domain(const struct sg_field *f, struct saved_domain *ret)
                         k = sg_field_strcpy(&field, ret->policy, sizeof(ret->policy));
                 else if (field.tag == TAG_CLOCK)
                         k = sg_field_double(&field, &ret->clock);
+                else if (field.tag == TAG_CAPACITY)
+                        k = sg_field_double(&field, &ret->capacity);
                 else if (field.tag == TAG_STATE)
                         ret->state = field;
                 if (k < 0)
@@ -106,7 +111,7 @@ static int read_domain(const struct sg_field *f, struct saved_domain *ret)
 /* Into the domain that its class is in now, if that is of the same policy. */
 static int load_domain(struct sg_governor *g, const struct sg_field *f)
 {
-        struct saved_domain saved = {.clock = g->now};
+        struct saved_domain saved = {.clock = g->now, .capacity = 1};
         int r = read_domain(f, &saved);
 
         for (size_t c = 0; r == 0 && c < g->n_classes; c++) {
@@ -117,8 +122,11 @@ static int load_domain(struct sg_governor *g, const struct sg_field *f)
                         continue;
                 if (saved.state.data && d->policy->load)
                         r = d->policy->load(d->state, saved.state.data, saved.state.size);
-                if (r == 0)
-                        d->clock = saved.clock;
+                if (r < 0)
+                        break;
+                d->clock = saved.clock;
+                if (saved.capacity > 0 && saved.capacity <= 1)
+                        d->capacity = saved.capacity;
                 break;
         }
         return r;
@@ -164,6 +172,20 @@ static int load_job(struct sg_governor *g, const struct sg_field *f)
         return 0;
 }
 
+static int load_class_field(struct sg_governed_class *c, const struct sg_field *f)
+{
+        uint64_t granted = 0;
+        int r = 0;
+
+        if (f->tag == TAG_TOOK && f->size == sizeof(c->history))
+                memcpy(&c->history, f->data, f->size);
+        if (f->tag == TAG_GRANTED)
+                r = sg_field_u64(f, &granted);
+        if (granted > 0 && granted <= SG_SHARE_WEIGHT_MAX)
+                c->granted = (uint32_t)granted;
+        return r;
+}
+
 static int load_history(struct sg_governor *g, const struct sg_field *f)
 {
         struct sg_reader in = sg_reader_init(f->data, f->size);
@@ -174,10 +196,9 @@ static int load_history(struct sg_governor *g, const struct sg_field *f)
         while ((r = sg_reader_next(&in, &field)) > 0) {
                 if (field.tag == TAG_NAME)
                         r = sg_field_strcpy(&field, name, sizeof(name));
-                for (size_t c = 0; field.tag == TAG_TOOK && c < g->n_classes; c++)
-                        if (strcmp(g->classes[c].name, name) == 0 &&
-                            field.size == sizeof(g->classes[c].history))
-                                memcpy(&g->classes[c].history, field.data, field.size);
+                for (size_t c = 0; r >= 0 && c < g->n_classes; c++)
+                        if (strcmp(g->classes[c].name, name) == 0)
+                                r = load_class_field(&g->classes[c], &field);
                 if (r < 0)
                         return r;
         }

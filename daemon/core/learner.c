@@ -272,7 +272,7 @@ static void estimate_size(const struct sg_learner *l, const struct sg_class_hist
         if (doubt(l, cpu) != SG_DOUBT_NONE) {
                 total = fmax(guess(h, cpu, &known), 2 * cpu);
                 ret->source = SG_SIZE_DISTRUST;
-        } else if (!isnan(left)) {
+        } else if (cpu + left > 0) { /* not before any of its CPU time has been counted */
                 total = (cpu + fmax(left, 0)) * (h ? sg_history_correction(h) : 1);
                 ret->source = SG_SIZE_REPORTS;
         } else {
