@@ -52,6 +52,23 @@ static int print_numbers(const struct sg_invocation *inv, uint64_t first, uint64
                 json_pack("{s:s,s:o}", "schema", "schedgov.submitted/1", "jobs", list));
 }
 
+/* What is foretold of its deadline; without it the job is submitted all the same. */
+static void warn_of_deadline(struct sg_client *c, const struct sg_invocation *inv,
+                             const struct sg_command *cmd)
+{
+        _cleanup_message_ sd_bus_message *reply = NULL;
+        _cleanup_json_ json_t *job = NULL;
+        struct sg_error e = {0};
+        const char *text, *warning;
+
+        if (ask(c, inv, cmd, NULL, &reply, &e) < 0 || sd_bus_message_read(reply, "s", &text) < 0 ||
+            sg_document_parse(text, &job, &e) < 0)
+                return;
+        warning = json_string_value(json_object_get(job, "warning"));
+        if (warning)
+                sg_warn("%s", warning);
+}
+
 static int submit(const struct sg_invocation *inv, const struct sg_command *cmd, struct sg_error *e)
 {
         _cleanup_client_ struct sg_client c = {0};
@@ -64,6 +81,8 @@ static int submit(const struct sg_invocation *inv, const struct sg_command *cmd,
         if (r < 0)
                 return r;
         r = sg_client_open(&c, inv->socket, e);
+        if (r >= 0 && inv->deadline > 0)
+                warn_of_deadline(&c, inv, cmd);
         for (;;) {
                 if (r >= 0)
                         r = ask(&c, inv, cmd, token, &reply, e);

@@ -13,6 +13,7 @@
 #include "proto/spec.h"
 #include <errno.h>
 #include <inttypes.h>
+#include <jansson.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -289,6 +290,24 @@ static int would_start(struct sg_submission *s, char *why, size_t size)
         return info.why == SG_PENDING_NONE;
 }
 
+/* For whoever submits it all the same. */
+static int add_warning(char **doc, const char *warning)
+{
+        json_t *o = json_loads(*doc, 0, NULL);
+        char *text;
+
+        if (!o)
+                return -ENOMEM;
+        json_object_set_new(o, "warning", json_string(warning));
+        text = json_dumps(o, JSON_COMPACT);
+        json_decref(o);
+        if (!text)
+                return -ENOMEM;
+        free(*doc);
+        *doc = text;
+        return 0;
+}
+
 static int reply_dry_run(struct sg_submission *s)
 {
         _cleanup_free_ char *doc = NULL;
@@ -304,6 +323,8 @@ static int reply_dry_run(struct sg_submission *s)
         (void)sg_job_set_reason(&s->job, "%s%s%s", r > 0 ? "it would start now" : why,
                                 warned ? "; " : "", warned ? late : "");
         r = sg_job_document(s->manager, &s->job, NULL, true, &doc);
+        if (r >= 0 && warned)
+                r = add_warning(&doc, late);
         return r < 0 ? r : sd_bus_reply_method_return(s->call, "s", doc);
 }
 
