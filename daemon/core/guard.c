@@ -380,11 +380,17 @@ int sg_guard_fair(const struct sg_share_snapshot *s, double *shares)
         return 0;
 }
 
-enum { TAG_NOW = 1, TAG_JOB = 2 };
+enum { TAG_CLOCK = 1, TAG_JOB = 2 };
+
+struct clock {
+        double now, ended, lost;
+};
 
 void sg_guard_save(const struct sg_guard *g, struct sg_record *r)
 {
-        sg_record_put(r, TAG_NOW, &g->now, sizeof(g->now));
+        const struct clock clock = {g->now, g->ended, g->lost};
+
+        sg_record_put(r, TAG_CLOCK, &clock, sizeof(clock));
         for (size_t i = 0; i < g->n; i++)
                 sg_record_put(r, TAG_JOB, &g->jobs[i], sizeof(g->jobs[i]));
 }
@@ -394,7 +400,23 @@ static bool in_bounds(const struct guard_job *j)
         return j->class_weight >= WEIGHT_MIN && j->weight >= WEIGHT_MIN && j->width > 0 &&
                j->width <= 1 && j->exponent > 0 && j->exponent <= 1 && isfinite(j->class_weight) &&
                isfinite(j->weight) && j->total >= 0 && j->served >= 0 && isfinite(j->served) &&
-               !isnan(j->finish);
+               isfinite(j->used) && !isnan(j->finish);
+}
+
+static int load_clock(struct sg_guard *g, const struct sg_field *f)
+{
+        struct clock clock;
+
+        if (f->size != sizeof(clock))
+                return -EBADMSG;
+        memcpy(&clock, f->data, sizeof(clock));
+        if (!isfinite(clock.now) || !(clock.ended >= 0) || isinf(clock.ended) ||
+            !(clock.lost >= 0) || isinf(clock.lost))
+                return -EBADMSG;
+        g->now = clock.now;
+        g->ended = clock.ended;
+        g->lost = clock.lost;
+        return 0;
 }
 
 static int load_job(struct sg_guard *g, const struct sg_field *f)
@@ -423,9 +445,7 @@ int sg_guard_load(struct sg_guard *g, const void *data, size_t size)
         g->n = 0;
         g->changed = true;
         while ((r = sg_reader_next(&reader, &f)) > 0) {
-                if (f.tag == TAG_NOW && f.size == sizeof(g->now))
-                        memcpy(&g->now, f.data, sizeof(g->now));
-                r = f.tag == TAG_JOB ? load_job(g, &f) : isfinite(g->now) ? 0 : -EBADMSG;
+                r = f.tag == TAG_JOB ? load_job(g, &f) : f.tag == TAG_CLOCK ? load_clock(g, &f) : 0;
                 if (r < 0)
                         break;
         }
