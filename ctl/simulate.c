@@ -256,12 +256,13 @@ static int run_instance(struct sg_simulation *s, const struct sg_trace_job *jobs
                         struct sg_error *e)
 {
         _cleanup_free_ struct sg_sim_job *got = calloc(2 * n, sizeof(*got));
-        struct sg_sim_result fair = {.jobs = got}, scratch = {.jobs = got + n};
+        struct sg_sim_result fair = {.jobs = got}, scratch;
         struct sg_simulated baseline = {.name = "fair", .options = s->policies[0].options};
         int r;
 
         if (!got)
                 return -ENOMEM;
+        scratch.jobs = got + n;
         baseline.options.reference = SG_SIM_GOVERNED;
         baseline.options.settings.share = SG_SHARE_FAIR;
         r = sg_sim_run(jobs, n, &baseline.options, &fair);

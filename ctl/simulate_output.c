@@ -52,7 +52,9 @@ static const char *default_columns(const struct sg_simulation *s)
 
 static double value_of(const struct sg_simulated *p, const struct figure *f)
 {
-        return *(const double *)((const char *)&p->summary + f->offset);
+        const void *at = (const char *)&p->summary + f->offset;
+
+        return *(const double *)at;
 }
 
 static const char *cell(const struct sg_simulated *p, size_t column, char *buf, size_t size)
