@@ -384,11 +384,12 @@ enum { TAG_CLOCK = 1, TAG_JOB = 2 };
 
 struct clock {
         double now, ended, lost;
+        uint64_t changed;
 };
 
 void sg_guard_save(const struct sg_guard *g, struct sg_record *r)
 {
-        const struct clock clock = {g->now, g->ended, g->lost};
+        const struct clock clock = {g->now, g->ended, g->lost, g->changed};
 
         sg_record_put(r, TAG_CLOCK, &clock, sizeof(clock));
         for (size_t i = 0; i < g->n; i++)
@@ -416,6 +417,7 @@ static int load_clock(struct sg_guard *g, const struct sg_field *f)
         g->now = clock.now;
         g->ended = clock.ended;
         g->lost = clock.lost;
+        g->changed = clock.changed != 0;
         return 0;
 }
 

@@ -22,6 +22,7 @@
 #define PLAN_NO_HARM                                                                               \
         .23 /* plans need more room to be worth it; sizes are wrong by the rest of .25 */
 #define CAPACITY_MIN .05 /* whatever those beside the order use */
+#define WIDTH_MIN 1e-6   /* of one whose floor is all that it can use */
 
 struct growth {
         const struct sg_share_settings *settings;
@@ -177,20 +178,24 @@ static int share_out(struct growth *g, struct step *p, double capacity)
 /* Everybody's floor first, then turns at what is left. */
 static int give(struct growth *g, struct step *p)
 {
-        double floor = g->settings->floor, floors = 0;
+        double floor = g->settings->floor, left = p->line.capacity;
         int r;
 
         for (size_t i = 0; i < p->line.n; i++)
-                floors += floor * p->fair[p->line.jobs[i].origin];
-        for (size_t i = 0; i < p->line.n; i++)
-                p->line.jobs[i].width =
-                        fmax(0, p->line.jobs[i].width - floor * p->fair[p->line.jobs[i].origin]);
-        r = share_out(g, p, p->line.capacity - floors);
+                left -= floor * p->fair[p->line.jobs[i].origin];
+        for (size_t i = 0; i < p->line.n; i++) {
+                struct sg_growth_job *j = &p->line.jobs[i];
+
+                j->width = fmin(fmax(WIDTH_MIN, j->width - floor * p->fair[j->origin]), left);
+        }
+        r = share_out(g, p, left);
         if (r < 0)
                 return r;
         for (size_t i = 0; i < p->line.n; i++) {
-                p->line.jobs[i].width += floor * p->fair[p->line.jobs[i].origin];
-                p->line.jobs[i].share += floor * p->fair[p->line.jobs[i].origin];
+                struct sg_growth_job *j = &p->line.jobs[i];
+
+                j->width = fmin(p->s->jobs[j->origin].width, p->line.capacity);
+                j->share += floor * p->fair[j->origin];
         }
         return 0;
 }
