@@ -32,6 +32,7 @@ static const struct figure {
         {"max_slowdown", {"slowdown", true, 0}, NUMBER, AT(slowdown_most)},
         {"deadlines_met", {"deadlines", true, 0}, PART, AT(deadlines_met)},
         {"liars_ratio", {"liars", true, 0}, RATIO, AT(liars_ratio)},
+        {"honest_worst_ratio", {"honest", true, 0}, RATIO, AT(honest_worst_ratio)},
         {"promise_missed_max", {"missed", true, 0}, SECONDS, AT(broken_most)},
         {"switches", {"switches", true, 0}, NUMBER, AT(switches)},
 };
@@ -46,7 +47,7 @@ static const char *default_columns(const struct sg_simulation *s)
         if (!isnan(first->deadlines_met))
                 return "policy,mean,ratio,p95,makespan,worst,deadlines,switches";
         if (!isnan(first->liars_ratio))
-                return "policy,mean,ratio,p95,makespan,worst,liars,switches";
+                return "policy,mean,ratio,p95,makespan,worst,honest,liars,switches";
         return "policy,mean,ratio,p95,makespan,t90,t95,worst,improved,switches";
 }
 

@@ -10,7 +10,7 @@
 #define PROMISE_MARGIN .01 /* of fair's, for what a promise is reckoned with */
 #define ON_TIME 1e-6
 
-enum { RATIO, MAKESPAN, WORST, QUALITY };
+enum { RATIO, MAKESPAN, WORST, HONEST, QUALITY };
 
 void sg_sim_stats_deinit(struct sg_sim_stats *s)
 {
@@ -78,7 +78,7 @@ int sg_sim_stats_add(struct sg_sim_stats *s, const struct sg_trace_job *jobs, si
                      const struct sg_share_settings *settings, const struct sg_sim_result *result,
                      const struct sg_sim_result *fair)
 {
-        double sum = 0, fair_sum = 0, end = 0, fair_end = 0, worst = 0;
+        double sum = 0, fair_sum = 0, end = 0, fair_end = 0, worst = 0, honest = 0;
         size_t first = s->n_jobs;
         int r = make_room(s, n);
 
@@ -89,6 +89,8 @@ int sg_sim_stats_add(struct sg_sim_stats *s, const struct sg_trace_job *jobs, si
                 sum += s->completions[first + i];
                 fair_sum += s->fair[first + i];
                 worst = fmax(worst, s->completions[first + i] / s->fair[first + i]);
+                if (!result->jobs[i].lies)
+                        honest = fmax(honest, s->completions[first + i] / s->fair[first + i]);
                 end = fmax(end, result->jobs[i].finish);
                 fair_end = fmax(fair_end, fair->jobs[i].finish);
         }
@@ -96,6 +98,7 @@ int sg_sim_stats_add(struct sg_sim_stats *s, const struct sg_trace_job *jobs, si
         s->sums[RATIO] += sum / fair_sum;
         s->sums[MAKESPAN] += (end - jobs[0].arrival) / (fair_end - jobs[0].arrival);
         s->sums[WORST] += worst;
+        s->sums[HONEST] += honest;
         s->worst_most = fmax(s->worst_most, worst);
         for (size_t q = 0; q < SG_SIM_N_QUALITIES; q++)
                 s->sums[QUALITY + q] += quality_ratio(jobs, n, result->jobs, fair->jobs, q);
@@ -138,6 +141,8 @@ void sg_sim_stats_summarize(struct sg_sim_stats *s, struct sg_sim_summary *ret)
                 .makespan_ratio = mean(s->sums[MAKESPAN], s->n_instances),
                 .worst_ratio = mean(s->sums[WORST], s->n_instances),
                 .worst_ratio_most = s->worst_most,
+                .honest_worst_ratio =
+                        s->n_liars > 0 ? mean(s->sums[HONEST], s->n_instances) : (double)NAN,
                 .improved = mean((double)s->n_improved, s->n_jobs),
                 .slowdown_most = s->slowdown_most,
                 .deadlines_met = mean((double)s->n_met, s->n_deadlines),

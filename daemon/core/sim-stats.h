@@ -14,6 +14,7 @@ struct sg_sim_summary {
         double ratio, p95_ratio, makespan_ratio;
         double quality_ratio[SG_SIM_N_QUALITIES]; /* of the time until so much was learnt */
         double worst_ratio, worst_ratio_most;     /* of the job that it was worst for */
+        double honest_worst_ratio;                /* … of those that don't lie */
         double improved;                          /* part of the jobs that it was better for */
         double slowdown_most;                     /* completion × width ÷ work */
         double deadlines_met;                     /* part of those that there were */
@@ -26,7 +27,7 @@ struct sg_sim_summary {
 struct sg_sim_stats { /* zero-initialise */
         size_t n_instances, n_jobs, allocated;
         double *completions, *fair; /* of all jobs, kept for the 95th hundredth */
-        double sums[4 + SG_SIM_N_QUALITIES];
+        double sums[5 + SG_SIM_N_QUALITIES];
         size_t n_improved, n_deadlines, n_met, n_liars;
         double lied, worst_most, slowdown_most, broken_most;
         uint64_t switches, steps;

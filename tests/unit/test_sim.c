@@ -280,6 +280,7 @@ static void test_figures(void **state)
         assert_true(s.slowdown_most == 1.5);
         assert_true(s.deadlines_met == 1);
         assert_true(s.liars_ratio == 1.5);
+        assert_true(s.honest_worst_ratio == .5);
         assert_true(fabs(s.broken_most - (30 - (20 * 1.06 + 1))) < 1e-9);
         assert_true(s.switches == 3);
         sg_sim_stats_deinit(&stats);
