@@ -294,12 +294,14 @@ static size_t merge(struct sg_guard *g, const struct sg_share_snapshot *s, struc
 static void take(struct sg_guard *g, const struct sg_share_snapshot *s, struct work *w)
 {
         size_t n = merge(g, s, w->merged);
-        struct guard_job *exact = realloc(w->merged, (n + 1) * sizeof(*exact));
+        struct guard_job *exact;
 
         free(g->jobs);
-        g->jobs = exact ? exact : w->merged;
+        g->jobs = TAKE_PTR(w->merged);
         g->n = n;
-        w->merged = NULL;
+        exact = realloc(g->jobs, (n + 1) * sizeof(*exact));
+        if (exact)
+                g->jobs = exact;
 }
 
 static void tell(const struct sg_guard *g, const struct sg_share_snapshot *s, double *vf)

@@ -152,6 +152,8 @@ static struct sg_growth_job candidate(const struct growth *g, const struct step 
 
         sg_growth_value(&c, &j->estimate, g->settings->objective);
         c.index *= c.importance * (j->key == g->first ? STAY : 1);
+        if (j->estimate.source == SG_SIZE_DISTRUST)
+                c.index = 0; /* a lie must not pay: it has what it was promised, and what is left */
         if (j->estimate.wants_probe && (!p->many_users || sg_probes_may(&g->probes, j->uid)))
                 c.index = INFINITY;
         return c;

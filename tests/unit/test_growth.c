@@ -330,6 +330,25 @@ static void a_little_better_is_not_enough(void **state)
         scene_deinit(&c);
 }
 
+/* Whoever isn't believed has what it was promised, and no turn of its own. */
+static void a_lie_does_not_pay(void **state)
+{
+        struct scene c;
+
+        (void)state;
+        init(&c);
+        scene_start(&c);
+        sized(&c, .9)->estimate.source = SG_SIZE_DISTRUST;
+        sized(&c, 100);
+        scene_step(&c);
+        expect_shares(&c, 1, 0); /* promised to have ended at 1.89 s */
+        assert_int_equal(c.out[0].why.reason, SG_REASON_SLACK);
+        c.jobs[0].estimate.remaining = c.jobs[0].estimate.total = 30;
+        scene_step(&c);
+        expect_shares(&c, 0, 1);
+        scene_deinit(&c);
+}
+
 static void jobs_that_scale_badly_share(void **state)
 {
         struct scene c;
@@ -422,6 +441,7 @@ int main(void)
                 cmocka_unit_test(everybody_has_a_floor),
                 cmocka_unit_test(what_gains_most_goes_first),
                 cmocka_unit_test(a_little_better_is_not_enough),
+                cmocka_unit_test(a_lie_does_not_pay),
                 cmocka_unit_test(jobs_that_scale_badly_share),
                 cmocka_unit_test(a_restart_changes_nothing),
                 cmocka_unit_test(damage_is_refused),
