@@ -4,10 +4,12 @@
 #include <math.h>
 #include <string.h>
 
-#define USE_MIN 0.001 /* part of the node: who uses nothing isn't infinitely efficient */
-#define TIME_MIN 1.0  /* seconds: a shorter time is mostly noise */
-#define SCALE_FROM 3  /* values, for the scale to be judged by the range */
-#define FAR 10.0      /* ranges from the usual: not believed at once */
+#define USE_MIN 0.001   /* part of the node: who uses nothing isn't infinitely efficient */
+#define TIME_MIN 1.0    /* seconds: a shorter time is mostly noise */
+#define SCALE_FROM 3    /* values, for the scale to be judged by the range */
+#define FAR 10.0        /* ranges from the usual: not believed at once */
+#define EVAL_MAX 1e30   /* what is further from 0 is no evaluation: differences must be finite */
+#define GROWTH_MAX 1e12 /* of one that began at nearly nothing; sums of many must be finite */
 
 double sg_efficiency(double prev, double now, double reference, double dt, double use,
                      double *ret_progress)
@@ -109,7 +111,7 @@ size_t sg_efficiency_report(struct sg_efficiency *e, enum sg_goal goal, double n
         struct sg_eval_point value = {goal == SG_GOAL_MAX ? -p->eval : p->eval, p->cpu};
         size_t n = 0;
 
-        if (!isfinite(p->eval)) {
+        if (!(fabs(p->eval) <= EVAL_MAX)) {
                 e->n_rejected++;
                 return 0;
         }
@@ -147,8 +149,9 @@ double sg_efficiency_growth(const struct sg_efficiency *e, double now, double cp
         *ret_measured = e->n > 0 && e->n_new > 0 && dt >= TIME_MIN && e->reference > 0;
         if (!*ret_measured)
                 return e->last_growth;
-        return sg_efficiency(e->mark_eval, e->last[n_last(e) - 1].eval, e->reference, dt, used / dt,
-                             NULL);
+        return fmin(sg_efficiency(e->mark_eval, e->last[n_last(e) - 1].eval, e->reference, dt,
+                                  used / dt, NULL),
+                    GROWTH_MAX);
 }
 
 void sg_efficiency_mark(struct sg_efficiency *e, double now, double cpu, double cpus,

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define SIZE_UNKNOWN 130.0 /* CPU-seconds, of the first job of a class: a few minutes */
+#define SIZE_MOST 1e10     /* CPU-seconds: what says more says nothing, and sums stay exact */
 #define LEFT_MIN 0.01      /* of the whole: the end comes when it comes */
 #define PASSED 0.002       /* of the whole: a milestone so near isn't worth anything any more */
 #define LINEAR 0.95        /* exponents: from there on what it used tells how far it is */
@@ -279,17 +280,18 @@ static void estimate_size(const struct sg_learner *l, const struct sg_class_hist
                 total = guess(h, cpu, &known);
                 ret->source = known ? SG_SIZE_HISTORY : SG_SIZE_UNKNOWN;
         }
+        total = fmin(total, SIZE_MOST);
         left = fmax(total - cpu, LEFT_MIN * fmax(total, cpu));
         ret->remaining = left / l->job.cpus;
         ret->total = ((ret->source == SG_SIZE_REPORTS ? place->spent : cpu) + left) / l->job.cpus;
 }
 
 /* None is further away than the end, which may come sooner than the job says. x: how far it is;
- * cost: CPU-seconds for all of it. */
+ * cost: CPU-seconds for all of it, 0 if its lines came all at once. */
 static void set_milestones(const struct sg_learner *l, const double *at, double x, double cost,
                            struct sg_estimate *ret)
 {
-        for (size_t i = 0; i < SG_MILESTONE_DONE; i++)
+        for (size_t i = 0; i < SG_MILESTONE_DONE && cost > 0; i++)
                 if (at[i] - x > PASSED)
                         ret->to[i] = fmin((at[i] - x) * cost / l->job.cpus, ret->remaining);
 }

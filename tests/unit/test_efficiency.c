@@ -125,9 +125,26 @@ static void no_numbers_are_no_values(void **state)
         sg_efficiency_init(&e);
         assert_int_equal(say(&e, SG_GOAL_MIN, 0, (double)NAN), 0);
         assert_int_equal(say(&e, SG_GOAL_MIN, 0, -(double)INFINITY), 0);
-        assert_int_equal(e.n_rejected, 2);
+        assert_int_equal(say(&e, SG_GOAL_MIN, 0, 1e300), 0); /* differences wouldn't be finite */
+        assert_int_equal(e.n_rejected, 3);
         assert_int_equal(e.n, 0);
         assert_int_equal(say(&e, SG_GOAL_MIN, 0, 1), 1);
+}
+
+/* All of them are added up, and what isn't finite would leave nothing for the others. */
+static void growth_from_nothing_is_finite(void **state)
+{
+        struct sg_efficiency e;
+        bool measured;
+
+        (void)state;
+        sg_efficiency_init(&e);
+        say(&e, SG_GOAL_MIN, 0, 5e-324);
+        say(&e, SG_GOAL_MIN, 2, 1);
+        assert_true(isfinite(sg_efficiency_growth(&e, 2, 2, 1, SG_RESOURCE_CPU, &measured)));
+        assert_true(measured);
+        sg_efficiency_mark(&e, 2, 2, 1, SG_RESOURCE_CPU);
+        assert_true(isfinite(e.last_growth));
 }
 
 static void settle(struct sg_efficiency *e)
@@ -191,6 +208,7 @@ int main(void)
                 cmocka_unit_test(the_unit_does_not_matter),
                 cmocka_unit_test(the_scale_is_what_happens),
                 cmocka_unit_test(no_numbers_are_no_values),
+                cmocka_unit_test(growth_from_nothing_is_finite),
                 cmocka_unit_test(a_wild_value_is_held_back),
                 cmocka_unit_test(three_that_agree_are_a_new_level),
                 cmocka_unit_test(the_rate_is_of_the_last_few),

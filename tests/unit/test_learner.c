@@ -250,6 +250,22 @@ static void nonsense_changes_nothing(void **state)
                 }
 }
 
+static void nonsense_stays_small(void **state)
+{
+        _cleanup_(sg_learner_freep) struct sg_learner *l = make(1, false), *at_once = make(1, true);
+        struct sg_estimate e;
+
+        (void)state;
+        say(l, 1, 1, 0, NONE);
+        say(l, 2, 2, 1e-19, NONE); /* what was done would be lost in the last bits of that */
+        assert_true(estimate(l, NULL, 2, 2).total <= 1e10);
+        for (unsigned i = 0; i < 3; i++)
+                say(at_once, 5, 5, .01 * (i + 1), 3 - i); /* lines that were in a buffer */
+        e = estimate(at_once, NULL, 5, 5);
+        for (unsigned i = 0; i < SG_N_MILESTONES; i++)
+                assert_false(e.to[i] <= 0);
+}
+
 static void use(struct sg_learner *l, double now, double cpu, double delay, bool held)
 {
         const struct sg_learner_use u = {.now = now,
@@ -464,6 +480,7 @@ int main(void)
                 cmocka_unit_test(sizes_that_disagree_are_not_believed),
                 cmocka_unit_test(a_jump_is_not_believed),
                 cmocka_unit_test(nonsense_changes_nothing),
+                cmocka_unit_test(nonsense_stays_small),
                 cmocka_unit_test(width_is_what_it_used_and_waited_for),
                 cmocka_unit_test(who_waits_for_other_things_is_not_cpu_bound),
                 cmocka_unit_test(a_job_that_scales_badly_is_found_out),
