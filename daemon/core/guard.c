@@ -185,7 +185,7 @@ static void advance(struct sg_guard *g, struct work *w, double now, double stop)
                         j->finish = w->fair[i].finish;
                         j->served = j->total;
                 } else if (!isinf(j->total)) {
-                        j->served = j->total - w->fair[i].remaining;
+                        j->served = fmax(j->served, j->total - w->fair[i].remaining);
                 }
         }
         g->changed = g->changed || stop > 0;
@@ -343,9 +343,10 @@ void sg_guard_finished(struct sg_guard *g, uint64_t key, double used)
                 j->held = false;
                 g->changed = true;
                 /* What a job that scales badly has used isn't its size. */
-                if (!j->done && j->exponent >= 1)
+                if (!j->done && j->exponent >= 1 && !isinf(j->total))
                         j->total = used;
-                if (!j->done && j->served >= j->total)
+                /* One that was there to stay has had its share all along. */
+                if (!j->done && (isinf(j->total) || j->served >= j->total))
                         j->done = true;
                 return;
         }

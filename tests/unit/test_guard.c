@@ -263,6 +263,29 @@ static void a_ghost_keeps_its_place(void **state)
         sg_guard_free(w.guard);
 }
 
+/* It has had its share all along; its size, which nobody knew, doesn't count once more. */
+static void who_was_there_to_stay_leaves_no_ghost(void **state)
+{
+        (void)state;
+        for (int badly = 0; badly < 2; badly++) {
+                struct world w;
+
+                world_init(&w);
+                join(&w, 1)->aside = true;
+                w.jobs[0].estimate.exponent = badly ? .5 : 1;
+                join(&w, 20);
+                step(&w, 0);
+                w.jobs[0].used = w.jobs[1].used = 5;
+                step(&w, 10);
+                sg_guard_finished(w.guard, 1, 5);
+                w.jobs[0] = w.jobs[1];
+                w.n = 1;
+                step(&w, 10);
+                assert_near(w.vf[0], 25, 1e-9);
+                sg_guard_free(w.guard);
+        }
+}
+
 static void what_was_promised_once_stays(void **state)
 {
         struct world w;
@@ -428,6 +451,7 @@ int main(void)
                 cmocka_unit_test(fair_node_can_be_stopped),
                 cmocka_unit_test(what_never_ends_keeps_its_share),
                 cmocka_unit_test(a_ghost_keeps_its_place),
+                cmocka_unit_test(who_was_there_to_stay_leaves_no_ghost),
                 cmocka_unit_test(what_was_promised_once_stays),
                 cmocka_unit_test(a_size_that_grows_moves_the_finish),
                 cmocka_unit_test(splitting_pays_nobody),
