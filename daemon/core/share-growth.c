@@ -185,6 +185,7 @@ static int give(struct growth *g, struct step *p)
 
         for (size_t i = 0; i < p->line.n; i++)
                 left -= floor * p->fair[p->line.jobs[i].origin];
+        left = fmax(left, WIDTH_MIN); /* those beside the order may have what floors are made of */
         for (size_t i = 0; i < p->line.n; i++) {
                 struct sg_growth_job *j = &p->line.jobs[i];
 

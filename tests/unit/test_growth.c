@@ -288,6 +288,24 @@ static void everybody_has_a_floor(void **state)
         scene_deinit(&c);
 }
 
+/* Floors are of fair shares, and those beside the order may use more than theirs. */
+static void floors_leave_nobody_less_than_nothing(void **state)
+{
+        struct scene c;
+
+        (void)state;
+        init(&c);
+        c.settings.floor = 1;
+        scene_start(&c);
+        sized(&c, 50)->cpu_bound = false;
+        sized(&c, 20);
+        sized(&c, 90);
+        scene_step(&c);
+        for (size_t i = 0; i < c.n; i++)
+                assert_true(c.out[i].share > 0 && c.out[i].share <= 1);
+        scene_deinit(&c);
+}
+
 /* Of the same size: what gains more on the way goes first, and loses its turn when it has. */
 static void what_gains_most_goes_first(void **state)
 {
@@ -439,6 +457,7 @@ int main(void)
                 cmocka_unit_test(one_that_serves_somebody_keeps_its_share),
                 cmocka_unit_test(what_does_not_wait_for_the_cpu_has_it_at_once),
                 cmocka_unit_test(everybody_has_a_floor),
+                cmocka_unit_test(floors_leave_nobody_less_than_nothing),
                 cmocka_unit_test(what_gains_most_goes_first),
                 cmocka_unit_test(a_little_better_is_not_enough),
                 cmocka_unit_test(a_lie_does_not_pay),
