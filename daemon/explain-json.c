@@ -93,6 +93,7 @@ int sg_explain_document(struct sg_manager *m, const struct sg_job *j, struct sg_
         json_t *lines = json_array();
         char id[SG_JOB_ID_MAX];
 
+        sg_loop_refresh(m->loop);
         sg_job_id_format(id, &j->key, m->node.name);
         if (live && !sg_job_state_is_final(j->state))
                 say_live(lines, live);

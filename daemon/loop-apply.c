@@ -90,13 +90,14 @@ static void apply(struct sg_loop *loop, struct sg_looped *p, const struct sg_dec
                 .want = {.weight = d->out.weight,
                          .cap_pm = cap_pm(loop, d->out.cap),
                          .threads = threads(loop, l, d)},
-                .moved = d->out.list != p->decision.out.list,
+                .moved = d->out.list != p->list,
                 .now = now,
                 .interval = l->class->share.tick,
         };
         unsigned write = sg_planner_diff(&p->applied, p->changed, &planned, &due);
 
-        p->decision = *d;
+        p->list = d->out.list;
+        p->reports = d->estimate.n_reports > 0;
         sg_loop_look_by(loop, due);
         if (write == 0 || !can_be_limited(l))
                 return;
@@ -130,10 +131,10 @@ void sg_loop_apply(struct sg_loop *loop, const struct sg_governor_plan *plan, do
 {
         apply_classes(loop, plan);
         for (size_t i = 0; i < plan->n_jobs; i++) {
-                struct sg_live *l = sg_manager_find(loop->manager, plan->jobs[i].key);
+                struct sg_live *l = sg_manager_find(loop->manager, plan->jobs[i]->key);
 
                 if (l && l->looped)
-                        apply(loop, l->looped, &plan->jobs[i], now);
+                        apply(loop, l->looped, plan->jobs[i], now);
         }
 }
 

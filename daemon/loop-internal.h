@@ -11,14 +11,15 @@
 struct sg_looped {
         struct sg_list link; /* loop.jobs */
         struct sg_live *live;
-        struct sg_decision decision; /* key 0 = none yet */
-        struct sg_applied applied;   /* in force, or on its way */
-        uint32_t own_weight;         /* what its user gave it */
-        double changed;              /* when that was last written */
+        enum sg_share_list list;   /* as decided last */
+        struct sg_applied applied; /* in force, or on its way */
+        uint32_t own_weight;       /* what its user gave it */
+        double changed;            /* when that was last written */
         /* when its use was last told, and what that was then; 0 = never */
         double counted, used[SG_N_RESOURCES];
         uint64_t group; /* the id of its group in the v2 tree; 0 = not looked up, or none */
         bool awaited;   /* somebody waits for it: from its start on … */
+        bool reports;   /* it has */
         bool serves;    /* … or as it serves them */
 };
 
@@ -37,6 +38,7 @@ struct sg_loop {
         enum sg_loop_dirt dirty;        /* what has happened since */
         struct sg_listeners *listeners; /* NULL: the kernel doesn't tell */
         double listened;                /* when it was asked last */
+        bool calm;                      /* at the last step */
         bool recalled;                  /* a former daemon's file was there */
         double peak[SG_N_RESOURCES];    /* the most of each, per second, that any job has had */
         char *state_dir;

@@ -121,8 +121,7 @@ void sg_loop_look_for_servers(struct sg_loop *loop, double now)
         loop->listened = now;
         n = sg_listeners_read(loop->listeners, &ids);
         sg_list_foreach (p, &loop->jobs, link) {
-                bool serves = n > 0 && is_among(group_of(p), ids, n) &&
-                              p->decision.estimate.n_reports == 0;
+                bool serves = n > 0 && is_among(group_of(p), ids, n) && !p->reports;
 
                 if (p->awaited || serves == p->serves)
                         continue;

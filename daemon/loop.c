@@ -106,16 +106,28 @@ static void step(struct sg_loop *loop)
                 return;
         }
         loop->stepped = now;
+        loop->calm = plan.calm;
         arm(loop, plan.next);
         sg_loop_apply(loop, &plan, now);
         note(loop, &plan);
         sg_loop_store(loop, now);
 }
 
-/* One wake-up less than by the timer. */
+/* What has become due comes with the round: one wake-up less than by the timer. Where there was
+ * nothing to decide, it is jobs that want more than before that end this. */
 void sg_loop_round_over(struct sg_loop *loop)
 {
-        if (loop && loop->causes != 0 && loop->due < sg_loop_now() + FRESH_SEC)
+        if (!loop || loop->causes == 0)
+                return;
+        if (loop->due < sg_loop_now() + FRESH_SEC ||
+            (loop->calm && !sg_governor_is_calm(loop->governor)))
+                step(loop);
+}
+
+/* For whoever wants to see what is decided: steps that were left out are made up for. */
+void sg_loop_refresh(struct sg_loop *loop)
+{
+        if (loop && loop->calm && loop->causes != 0)
                 step(loop);
 }
 
@@ -255,6 +267,8 @@ void sg_loop_heard(struct sg_live *l, uint64_t cpu_usec)
         if (loop->dirty == SG_LOOP_CLEAN)
                 loop->dirty = SG_LOOP_HEARD;
         loop->causes |= SG_CAUSE_REPORT;
+        if (loop->calm)
+                return;
         /* Reports of many come in one round: one step for all. */
         sg_loop_look_by(loop, fmax(now + (double)GATHER_USEC / SG_USEC_PER_SEC,
                                    loop->stepped + l->class->share.tick));
@@ -279,7 +293,7 @@ void sg_loop_end(struct sg_live *l)
 
 const struct sg_decision *sg_loop_decision(const struct sg_live *l)
 {
-        return l->looped && l->looped->decision.key ? &l->looped->decision : NULL;
+        return l->looped ? sg_governor_decision(l->manager->loop->governor, l->job.key.n) : NULL;
 }
 
 int sg_loop_explain(const struct sg_live *l, char **ret)

@@ -29,6 +29,7 @@ void sg_loop_changed(struct sg_live *l);                  /* its limits */
 void sg_loop_heard(struct sg_live *l, uint64_t cpu_usec); /* it has reported */
 /* A round has counted what it used; and how long it waited for a CPU, if `waits`. */
 void sg_loop_looked(struct sg_live *l, bool waits);
+void sg_loop_refresh(struct sg_loop *loop);    /* before its decisions are shown; NULL is fine */
 void sg_loop_round_over(struct sg_loop *loop); /* … of all jobs; NULL is fine */
 void sg_loop_end(struct sg_live *l);
 

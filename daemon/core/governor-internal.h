@@ -70,10 +70,10 @@ struct sg_governor {
         size_t n_jobs, jobs_room;
         struct sg_remembered *remembered;
         size_t n_remembered;
-        /* reused from step to step */
-        struct sg_share_job *seen;
+        struct sg_share_job *seen; /* during a step, as the next */
         struct sg_share_out *outs;
-        struct sg_decision *decisions;
+        /* reused from step to step */
+        const struct sg_decision **decisions;
         struct sg_class_decision *class_decisions;
         struct sg_share_class *share_classes;
         size_t room;

@@ -17,28 +17,30 @@
 #define NEW_SEC 3 /* until its use has been counted */
 #define MOSTLY_IDLE .5
 
-static int grow(void **array, size_t n, size_t size)
-{
-        void *grown = reallocarray(*array, n, size);
-
-        if (!grown)
-                return -ENOMEM;
-        *array = grown;
-        return 0;
-}
-
 static int make_room(struct sg_governor *g)
 {
         size_t room = g->jobs_room > 0 ? g->jobs_room : 1; /* policies get arrays, not NULL */
+        const struct sg_decision **grown;
 
-        if (g->room > 0 && g->room >= g->n_jobs)
-                return 0;
-        if (grow((void **)&g->seen, room, sizeof(*g->seen)) < 0 ||
-            grow((void **)&g->outs, room, sizeof(*g->outs)) < 0 ||
-            grow((void **)&g->decisions, room, sizeof(*g->decisions)) < 0)
-                return -ENOMEM;
-        g->room = room;
-        return 0;
+        if (g->room == 0 || g->room < g->n_jobs) {
+                grown = reallocarray(g->decisions, room, sizeof(struct sg_decision *));
+                if (!grown)
+                        return -ENOMEM;
+                g->decisions = grown;
+                g->room = room;
+        }
+        g->seen = calloc(room, sizeof(*g->seen));
+        g->outs = calloc(room, sizeof(*g->outs));
+        return g->seen && g->outs ? 0 : -ENOMEM;
+}
+
+/* They are large, and steps of many jobs are rare. */
+static void drop_room(struct sg_governor *g)
+{
+        free(g->seen);
+        free(g->outs);
+        g->seen = NULL;
+        g->outs = NULL;
 }
 
 /* Of the node. What was measured, what it said, or one CPU; within its bounds. */
@@ -207,21 +209,21 @@ static int step_domain(struct sg_governor *g, struct sg_domain *d)
         return 0;
 }
 
-/* While everybody can have all that they can use, weights don't matter, and each keeps its own. On
- * a node that is mostly idle that also holds for jobs that have just begun: most that people start
- * there hardly use it. */
-static bool is_calm(const struct sg_governor *g)
+/* On a node that is mostly idle jobs that have just begun don't count: most that people start there
+ * hardly use it. */
+bool sg_governor_is_calm(const struct sg_governor *g)
 {
         double wanted = 0, perhaps = 0;
 
         for (size_t i = 0; i < g->n_jobs; i++) {
                 const struct sg_governed *j = g->jobs[i];
 
-                if (!j->held && isnan(sg_learner_width(j->learner)) &&
-                    g->now < j->arrival + NEW_SEC)
-                        perhaps += j->decision.width;
-                else if (!j->held)
-                        wanted += j->decision.width;
+                if (j->held)
+                        continue;
+                if (isnan(sg_learner_width(j->learner)) && g->now < j->arrival + NEW_SEC)
+                        perhaps += width_of(g, j);
+                else
+                        wanted += width_of(g, j);
         }
         return wanted + (wanted > MOSTLY_IDLE ? perhaps : 0) <= 1 + SAME_SHARE;
 }
@@ -289,28 +291,37 @@ static double next_of(const struct sg_governor *g)
         return next;
 }
 
+static int decide(struct sg_governor *g)
+{
+        int r = make_room(g);
+
+        for (size_t i = 0; r == 0 && i < g->n_jobs; i++)
+                look_at(g, g->jobs[i]);
+        if (r == 0) {
+                count_active(g);
+                r = divide(g);
+        }
+        for (size_t k = 0; r == 0 && k < g->n_domains; k++)
+                r = step_domain(g, g->domains[k]);
+        drop_room(g);
+        return r;
+}
+
 int sg_governor_step(struct sg_governor *g, double now, struct sg_governor_plan *ret)
 {
         bool calm;
-        int r = make_room(g);
+        int r;
 
-        if (r < 0)
-                return r;
         sg_governor_advance(g, now);
-        for (size_t i = 0; i < g->n_jobs; i++)
-                look_at(g, g->jobs[i]);
-        count_active(g);
-        r = divide(g);
-        for (size_t k = 0; r == 0 && k < g->n_domains; k++)
-                r = step_domain(g, g->domains[k]);
+        r = decide(g);
         if (r < 0)
                 return r;
-        calm = is_calm(g);
+        calm = sg_governor_is_calm(g);
         weigh_classes(g, calm);
         for (size_t i = 0; i < g->n_jobs; i++) {
                 if (calm)
                         g->jobs[i]->decision.out.weight = (uint32_t)lround(g->jobs[i]->weight);
-                g->decisions[i] = g->jobs[i]->decision;
+                g->decisions[i] = &g->jobs[i]->decision;
         }
         *ret = (struct sg_governor_plan){
                 .jobs = g->decisions,
@@ -318,8 +329,16 @@ int sg_governor_step(struct sg_governor *g, double now, struct sg_governor_plan 
                 .classes = g->class_decisions,
                 .n_classes = g->n_classes,
                 .next = next_of(g),
+                .calm = calm,
         };
         return 0;
+}
+
+const struct sg_decision *sg_governor_decision(const struct sg_governor *g, uint64_t key)
+{
+        const struct sg_governed *j = sg_governor_find(g, key);
+
+        return j && j->decision.key ? &j->decision : NULL;
 }
 
 int sg_governor_new(struct sg_governor **ret, double cpus)

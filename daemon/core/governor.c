@@ -271,8 +271,6 @@ struct sg_governor *sg_governor_free(struct sg_governor *g)
         free(g->jobs);
         free(g->domains);
         free(g->classes);
-        free(g->seen);
-        free(g->outs);
         free(g->decisions);
         free(g->class_decisions);
         free(g->share_classes);

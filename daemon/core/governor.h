@@ -72,15 +72,20 @@ struct sg_class_decision {
 /* Borrowed until the next call on g. jobs by key; classes as configured, those without jobs keep
  * weight 0. */
 struct sg_governor_plan {
-        const struct sg_decision *jobs;
+        const struct sg_decision *const *jobs;
         size_t n_jobs;
         const struct sg_class_decision *classes;
         size_t n_classes;
         double next; /* when to step again if nothing happens; INFINITY = never */
+        bool calm;   /* everybody can have all that they can use: nothing was to be decided */
 };
 
 /* As decided last; 0 = no job of it runs. */
 uint32_t sg_governor_class_weight(const struct sg_governor *g, const char *class);
+
+/* By what is known now: weights don't matter, and each job keeps its own. Reports change nothing as
+ * long as this holds. */
+bool sg_governor_is_calm(const struct sg_governor *g);
 
 int sg_governor_step(struct sg_governor *g, double now, struct sg_governor_plan *ret);
 
@@ -90,6 +95,8 @@ void sg_governor_remember(struct sg_governor *g, const char *class, double cpu, 
 /* NULL: no such class. */
 const struct sg_class_history *sg_governor_history(const struct sg_governor *g, const char *class);
 
+/* The last one on it; NULL = none yet. Until the next call on g. */
+const struct sg_decision *sg_governor_decision(const struct sg_governor *g, uint64_t key);
 /* The chain of numbers behind a job's share, in plain words, several lines; -ENOENT. */
 int sg_governor_explain(const struct sg_governor *g, uint64_t key, char **ret);
 

@@ -245,12 +245,12 @@ static int share_by_plan(struct node *n, const struct sg_governor_plan *plan)
         size_t k = 0;
 
         for (size_t i = 0; i < n->n_active; i++) {
-                while (k < plan->n_jobs && plan->jobs[k].key < n->active[i].index + 1)
+                while (k < plan->n_jobs && plan->jobs[k]->key < n->active[i].index + 1)
                         k++;
-                if (k == plan->n_jobs || plan->jobs[k].key != n->active[i].index + 1)
+                if (k == plan->n_jobs || plan->jobs[k]->key != n->active[i].index + 1)
                         return -ENOENT;
-                n->weights[i] = plan->jobs[k].out.weight;
-                n->widths[i] = fmin(n->active[i].spec->width, plan->jobs[k].out.cap);
+                n->weights[i] = plan->jobs[k]->out.weight;
+                n->widths[i] = fmin(n->active[i].spec->width, plan->jobs[k]->out.cap);
         }
         sg_share_by_weight(n->weights, n->widths, n->n_active, n->shares);
         return 0;

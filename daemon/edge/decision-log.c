@@ -141,7 +141,7 @@ static bool differs(const struct sg_decision_log *log, const struct sg_governor_
         if (plan->n_jobs != log->n)
                 return true;
         for (size_t k = 0; k < plan->n_jobs; k++) {
-                struct written w = written_of(&plan->jobs[k]);
+                struct written w = written_of(plan->jobs[k]);
 
                 if (!same(&log->jobs[k], &w))
                         return true;
@@ -169,7 +169,7 @@ static int add_changes(const struct sg_decision_log *log, const struct sg_govern
         size_t i = 0;
 
         for (size_t k = 0; k < plan->n_jobs; k++) {
-                const struct sg_decision *d = &plan->jobs[k];
+                const struct sg_decision *d = plan->jobs[k];
                 struct written w = written_of(d);
                 bool known;
 
@@ -195,7 +195,7 @@ static int remember(struct sg_decision_log *log, const struct sg_governor_plan *
                 log->room = plan->n_jobs * 2;
         }
         for (size_t k = 0; k < plan->n_jobs; k++)
-                log->jobs[k] = written_of(&plan->jobs[k]);
+                log->jobs[k] = written_of(plan->jobs[k]);
         log->n = plan->n_jobs;
         return 0;
 }

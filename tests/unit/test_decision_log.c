@@ -22,6 +22,7 @@ struct fixture {
         char dir[32];
         struct sg_decision_log *log;
         struct sg_decision jobs[MAX_JOBS];
+        const struct sg_decision *order[MAX_JOBS];
         struct sg_class_decision classes[2];
         struct sg_governor_plan plan;
 };
@@ -72,10 +73,10 @@ static int setup(void **state)
         strcpy(f->dir, "/tmp/sg-decisions-XXXXXX");
         assert_non_null(mkdtemp(f->dir));
         for (size_t i = 0; i < MAX_JOBS; i++)
-                f->jobs[i] = decision(i + 1);
+                f->jobs[i] = decision(i + 1), f->order[i] = &f->jobs[i];
         f->classes[0] = (struct sg_class_decision){"default", 0};
         f->classes[1] = (struct sg_class_decision){"train", 100};
-        f->plan = (struct sg_governor_plan){f->jobs, MAX_JOBS, f->classes, 2, INFINITY};
+        f->plan = (struct sg_governor_plan){f->order, MAX_JOBS, f->classes, 2, INFINITY, false};
         open_log(f, 0);
         *state = f;
         return 0;
@@ -195,8 +196,8 @@ static void test_who_is_gone(void **state)
         struct fixture *f = *state;
 
         assert_int_equal(put(f, SG_CAUSE_BEGIN), 1);
-        f->plan.jobs = f->jobs + 1; /* the first … */
-        f->plan.n_jobs = 2;         /* … and the last */
+        f->plan.jobs = f->order + 1; /* the first … */
+        f->plan.n_jobs = 2;          /* … and the last */
         assert_int_equal(put(f, SG_CAUSE_END), 1);
         expect_line(f, 2, "", "1 4");
         f->plan.n_jobs = 3;

@@ -57,8 +57,8 @@ static void step(struct world *w, double now)
 static double share_of(const struct world *w, uint64_t key)
 {
         for (size_t i = 0; i < w->plan.n_jobs; i++)
-                if (w->plan.jobs[i].key == key)
-                        return w->plan.jobs[i].out.share;
+                if (w->plan.jobs[i]->key == key)
+                        return w->plan.jobs[i]->out.share;
         return NAN;
 }
 
@@ -133,7 +133,7 @@ static void test_alone_keeps_its_weight(void **state)
         assert_true(isinf(w.plan.next));
         add(&w, 1, "default", 0);
         step(&w, 0);
-        assert_int_equal(w.plan.jobs[0].out.weight, 100);
+        assert_int_equal(w.plan.jobs[0]->out.weight, 100);
         assert_int_equal(weight_of_class(&w, "default"), 100);
         close_to(share_of(&w, 1), 1);
         sg_governor_free(w.g);
@@ -173,12 +173,12 @@ static void test_policy_changes_live(void **state)
         add(&w, 2, "default", 0);
         assert_int_equal(sg_governor_report(w.g, 1, &r), 0);
         step(&w, 50);
-        total = w.plan.jobs[0].estimate.total;
+        total = w.plan.jobs[0]->estimate.total;
         close_to(total, 50);
         w.classes[0].settings.share = SG_SHARE_SRPT;
         configure(&w);
         step(&w, 51);
-        close_to(w.plan.jobs[0].estimate.total, total);
+        close_to(w.plan.jobs[0]->estimate.total, total);
         /* 25 s are left, of the other one nobody knows; it has its floor */
         assert_true(share_of(&w, 1) > .9);
         assert_int_equal(sg_governor_report(w.g, 3, &r), -ENOENT);
@@ -201,9 +201,9 @@ static void same_plans(const struct sg_governor_plan *a, const struct sg_governo
 {
         assert_int_equal(a->n_jobs, b->n_jobs);
         for (size_t i = 0; i < a->n_jobs; i++) {
-                close_to(a->jobs[i].out.share, b->jobs[i].out.share);
-                assert_int_equal(a->jobs[i].out.weight, b->jobs[i].out.weight);
-                assert_int_equal(a->jobs[i].out.list, b->jobs[i].out.list);
+                close_to(a->jobs[i]->out.share, b->jobs[i]->out.share);
+                assert_int_equal(a->jobs[i]->out.weight, b->jobs[i]->out.weight);
+                assert_int_equal(a->jobs[i]->out.list, b->jobs[i]->out.list);
         }
 }
 
