@@ -268,8 +268,8 @@ static void weigh(struct guard_job *ghost, const struct sg_share_snapshot *s)
 /* Into to[]; how many they are. */
 static size_t merge(struct sg_guard *g, const struct sg_share_snapshot *s, struct guard_job *to)
 {
-        const struct guard_job *old = g->jobs, *end = g->jobs + g->n;
-        const struct sg_share_job *j = s->jobs, *j_end = s->jobs + s->n_jobs;
+        const struct guard_job *old = g->jobs, *end = old ? old + g->n : NULL;
+        const struct sg_share_job *j = s->jobs, *j_end = j ? j + s->n_jobs : NULL;
         size_t n = 0;
 
         while (old < end || j < j_end) {
@@ -285,7 +285,8 @@ static size_t merge(struct sg_guard *g, const struct sg_share_snapshot *s, struc
                         continue;
                 }
                 to[n++] = taken(g, j, &s->classes[j->class], same ? old : NULL);
-                old += same;
+                if (same)
+                        old++;
                 j++;
         }
         return n;
