@@ -7,6 +7,7 @@
 
 #define RATE .1
 #define FULL (60 * RATE)
+#define RATE_MOST 2 /* all of the node, and what rounding and floors add to it */
 
 void sg_probes_deinit(struct sg_probes *p)
 {
@@ -113,7 +114,7 @@ int sg_probes_load(struct sg_probes *p, const void *user, size_t size)
                 return -EBADMSG;
         memcpy(&k, user, sizeof(k));
         if (k.uid > UINT32_MAX || k.spent > 1 || !(k.left <= FULL) || !isfinite(k.left) ||
-            !(k.rate >= 0) || !(k.rate <= 1) || !isfinite(k.now))
+            !(k.rate >= 0) || !(k.rate <= RATE_MOST) || !isfinite(k.now))
                 return -EBADMSG;
         p->now = k.now;
         return add(p, &(struct sg_probe_user){.uid = (uint32_t)k.uid,

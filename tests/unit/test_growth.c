@@ -419,6 +419,26 @@ static void a_restart_changes_nothing(void **state)
         scene_deinit(&other);
 }
 
+/* Widths are measured, and fill the node but for rounding. */
+static void rounding_is_no_damage(void **state)
+{
+        _cleanup_(sg_record_deinitp) struct sg_record r = {};
+        struct scene c;
+
+        (void)state;
+        init(&c);
+        scene_start(&c);
+        for (unsigned i = 0; i < 2; i++) {
+                sized(&c, 130)->estimate.wants_probe = true;
+                c.jobs[i].width = .5 + 2e-10 * i;
+        }
+        scene_step(&c);
+        assert_true(c.out[0].share + c.out[1].share > 1);
+        c.policy->save(c.state, &r);
+        assert_int_equal(c.policy->load(c.state, r.data, r.size), 0);
+        scene_deinit(&c);
+}
+
 static void damage_is_refused(void **state)
 {
         _cleanup_(sg_record_deinitp) struct sg_record r = {};
@@ -463,6 +483,7 @@ int main(void)
                 cmocka_unit_test(a_lie_does_not_pay),
                 cmocka_unit_test(jobs_that_scale_badly_share),
                 cmocka_unit_test(a_restart_changes_nothing),
+                cmocka_unit_test(rounding_is_no_damage),
                 cmocka_unit_test(damage_is_refused),
         };
 
