@@ -87,6 +87,7 @@ enum sg_share_reason {
         SG_REASON_SPARE,
         SG_REASON_ASIDE,
         SG_REASON_UNBOUND, /* growth: the CPU isn't what it waits for, and is never taken from it */
+        _SG_REASON_MAX
 };
 
 struct sg_share_why {

@@ -28,6 +28,7 @@ static const char *const reasons[] = {
         [SG_REASON_DROPPED] = "dropped",
         [SG_REASON_SPARE] = "spare",
         [SG_REASON_ASIDE] = "aside",
+        [SG_REASON_UNBOUND] = "unbound",
 };
 
 static const char *const sources[] = {
