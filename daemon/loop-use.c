@@ -120,6 +120,8 @@ void sg_loop_look_for_servers(struct sg_loop *loop, double now)
                 return;
         loop->listened = now;
         n = sg_listeners_read(loop->listeners, &ids);
+        if (n < 0) /* the table changed meanwhile, or memory is short: as before */
+                return;
         sg_list_foreach (p, &loop->jobs, link) {
                 bool serves = n > 0 && is_among(group_of(p), ids, n) && !p->reports;
 

@@ -15,6 +15,9 @@
 
 /* A burst of starts and ends is one step. */
 #define GATHER_USEC (5ULL * 1000)
+/* Between two steps whatever a policy asks for: what it expects of a job doesn't come, and is
+ * always near, while that sleeps. */
+#define PAUSE_SEC .1
 /* What was counted so lately is as good as now; a step that is due so soon comes with the round. */
 #define FRESH_SEC .1
 
@@ -107,7 +110,7 @@ static void step(struct sg_loop *loop)
         }
         loop->stepped = now;
         loop->calm = plan.calm;
-        arm(loop, plan.next);
+        arm(loop, fmax(plan.next, now + PAUSE_SEC));
         sg_loop_apply(loop, &plan, now);
         note(loop, &plan);
         sg_loop_store(loop, now);
