@@ -81,8 +81,8 @@ void sg_systemd_send_due(struct sg_systemd *sd)
         struct sg_unit *u;
         int r;
 
+        sg_systemd_send_changes(sd);
         sg_list_foreach (u, &sd->units, all) {
-                sg_unit_send_due_changes(u);
                 r = u->devices_due && u->scope->n_dirs > 0 ? send_devices(u) : 0;
                 if (r < 0 && !sg_systemd_is_lost(r))
                         sg_log(LOG_WARNING, "%s: cannot send its devices: %s", u->name,

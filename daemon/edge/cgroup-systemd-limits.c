@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Live changes of a scope's limits: what differs is sent, and read back when systemd has answered.
+/*
+ * Live changes of scopes' limits: what differs is sent, and read back when systemd has answered.
+ *
+ * PID 1 does one thing after the other, and others wait for it, too: few changes are on their way
+ * to it at a time, one of each unit. Those that wait are sent by how much they change, and give way
+ * to a later one of their unit; so what is sent is always the newest.
  */
 
 #include "base/cleanup.h"
@@ -8,18 +13,22 @@
 #include "edge/cgroup-systemd.h"
 #include "edge/log.h"
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 #include <syslog.h>
+
+/* With one more than the one that it is busy with PID 1 isn't idle, and an urgent one waits for two
+ * at most. */
+#define IN_FLIGHT_MAX 2
 
 struct change {
         struct sg_list link; /* unit.changes */
         struct sg_scope *scope;
         struct sg_limits limits;
         struct sg_cpuset cpus;
-        bool reclaimed; /* memory.high of `job` is down until the new maximum stands */
-        bool all;       /* not only what differs */
-        bool due;       /* systemd was away */
-        sd_bus_slot *slot;
+        bool reclaimed;    /* memory.high of `job` is down until the new maximum stands */
+        bool all;          /* not only what differs */
+        sd_bus_slot *slot; /* NULL: it waits */
         sg_scope_done_cb done;
         void *userdata;
 };
@@ -38,11 +47,19 @@ static void end_reclaim(struct change *c)
         c->reclaimed = false;
 }
 
+static void land(struct change *c)
+{
+        if (!c->slot)
+                return;
+        c->slot = sd_bus_slot_unref(c->slot);
+        c->scope->unit->systemd->n_changing--;
+}
+
 static void change_free(struct change *c)
 {
         end_reclaim(c);
         sg_list_remove(&c->link);
-        sd_bus_slot_unref(c->slot);
+        land(c);
         free(c);
 }
 
@@ -60,12 +77,33 @@ static void give_up(struct change *c, int error, const char *why)
                        why ?: strerror(-error));
 }
 
+static int on_soon(sd_event_source *source, void *userdata)
+{
+        (void)source;
+        sg_systemd_send_changes(userdata);
+        return 0;
+}
+
+/* Not at once: what is asked for together is put in order first. */
+static void send_soon(struct sg_systemd *sd)
+{
+        int r;
+
+        if (sd->changes_source)
+                r = sd_event_source_set_enabled(sd->changes_source, SD_EVENT_ONESHOT);
+        else
+                r = sd_event_add_defer(sd->event, &sd->changes_source, on_soon, sd);
+        if (r < 0)
+                sg_systemd_later(sd);
+}
+
 void sg_unit_forget_changes(struct sg_unit *u)
 {
         struct change *c, *next;
 
         sg_list_foreach_safe (c, next, &u->changes, link)
                 give_up(c, -ECANCELED, "it has ended meanwhile");
+        send_soon(u->systemd); /* others may have waited for its */
 }
 
 static int on_changed(sd_bus_message *reply, void *userdata, sd_bus_error *error)
@@ -73,16 +111,17 @@ static int on_changed(sd_bus_message *reply, void *userdata, sd_bus_error *error
         const sd_bus_error *e = sd_bus_message_get_error(reply);
         struct change *c = userdata;
         struct sg_scope *s = c->scope;
+        struct sg_systemd *sd = s->unit->systemd;
         sg_scope_done_cb done = c->done;
         void *theirs = c->userdata;
 
         (void)error;
         if (e && sg_systemd_is_away(e)) {
-                c->slot = sd_bus_slot_unref(c->slot);
-                c->due = true;
-                sg_systemd_later(s->unit->systemd);
+                land(c);
+                sg_systemd_later(sd);
                 return 0;
         }
+        send_soon(sd);
         if (e) {
                 give_up(c, -EIO, e->message ?: e->name);
                 return 0;
@@ -126,10 +165,86 @@ static int send_change(struct change *c)
                 r = sg_property_append_devices(m, &c->scope->devices, true);
         if (r >= 0)
                 r = sd_bus_message_close_container(m);
-        if (r < 0)
-                return r;
-        return sd_bus_call_async(sg_bus_connection_get(sd->connection), &c->slot, m, on_changed, c,
-                                 0);
+        if (r >= 0)
+                r = sd_bus_call_async(sg_bus_connection_get(sd->connection), &c->slot, m,
+                                      on_changed, c, 0);
+        if (r >= 0)
+                sd->n_changing++;
+        return r;
+}
+
+static double ratio(uint64_t a, uint64_t b)
+{
+        return (fmax((double)a, (double)b) + 1) / (fmin((double)a, (double)b) + 1);
+}
+
+/* Somebody waits for those that have a callback. */
+static double urgency(const struct change *c)
+{
+        const struct sg_limits *have = &c->scope->limits, *want = &c->limits;
+
+        return c->done || c->all ? INFINITY
+                                 : fmax(ratio(have->cpu_weight, want->cpu_weight),
+                                        ratio(have->cpu_quota_pm, want->cpu_quota_pm));
+}
+
+/* NULL: none waits that could be sent. */
+static struct change *most_urgent(struct sg_systemd *sd)
+{
+        struct change *found = NULL;
+        struct sg_unit *u;
+
+        sg_list_foreach (u, &sd->units, all) {
+                struct change *c = sg_list_entry(u->changes.next, struct change, link);
+
+                if (!sg_list_empty(&u->changes) && !c->slot &&
+                    (!found || urgency(c) > urgency(found)))
+                        found = c;
+        }
+        return found;
+}
+
+static bool same_limits(const struct sg_scope *s, const struct sg_limits *l,
+                        const struct sg_cpuset *cpus)
+{
+        struct sg_limits ours = s->limits;
+
+        ours.time_limit_usec = l->time_limit_usec; /* not systemd's business */
+        return memcmp(&ours, l, sizeof(ours)) == 0 &&
+               (!l->pin || (cpus && memcmp(&s->cpus, cpus, sizeof(*cpus)) == 0));
+}
+
+void sg_systemd_send_changes(struct sg_systemd *sd)
+{
+        struct change *c;
+        int r;
+
+        while (sd->n_changing < IN_FLIGHT_MAX && (c = most_urgent(sd))) {
+                if (!c->done && !c->all && same_limits(c->scope, &c->limits, &c->cpus)) {
+                        change_free(c); /* back to what it was before it was sent */
+                        continue;
+                }
+                r = send_change(c);
+                if (sg_systemd_is_lost(r))
+                        return;
+                if (r < 0)
+                        give_up(c, r, NULL);
+        }
+}
+
+/* A later one says all that those say that still wait, unless somebody waits for one of them. */
+static bool replace_waiting(struct sg_unit *u)
+{
+        struct change *c, *next;
+        bool all = false;
+
+        sg_list_foreach_safe (c, next, &u->changes, link) {
+                if (c->slot || c->done || c->reclaimed)
+                        continue;
+                all = all || c->all;
+                change_free(c);
+        }
+        return all;
 }
 
 static int change(struct sg_scope *s, const struct sg_limits *l, const struct sg_cpuset *cpus,
@@ -148,40 +263,15 @@ static int change(struct sg_scope *s, const struct sg_limits *l, const struct sg
         c->limits.pin = l->pin && sg_cpuset_count(&c->cpus) > 0;
         c->done = done;
         c->userdata = userdata;
-        /* With another change under way the present values are not known. */
-        c->all = all || !sg_list_empty(&s->unit->changes);
-        sg_list_append(&s->unit->changes, &c->link);
         r = make_room(c, why);
-        if (r >= 0)
-                r = send_change(c);
-        c->due = sg_systemd_is_lost(r);
-        if (r >= 0 || c->due)
-                return 1;
-        change_free(c);
-        return r;
-}
-
-void sg_unit_send_due_changes(struct sg_unit *u)
-{
-        struct change *c, *next;
-        int r;
-
-        sg_list_foreach_safe (c, next, &u->changes, link) {
-                r = c->due ? send_change(c) : 0;
-                c->due = sg_systemd_is_lost(r);
-                if (r < 0 && !c->due)
-                        give_up(c, r, NULL);
+        if (r < 0) {
+                change_free(c);
+                return r;
         }
-}
-
-static bool same_limits(const struct sg_scope *s, const struct sg_limits *l,
-                        const struct sg_cpuset *cpus)
-{
-        struct sg_limits ours = s->limits;
-
-        ours.time_limit_usec = l->time_limit_usec; /* not systemd's business */
-        return memcmp(&ours, l, sizeof(ours)) == 0 &&
-               (!l->pin || (cpus && memcmp(&s->cpus, cpus, sizeof(*cpus)) == 0));
+        c->all = replace_waiting(s->unit) || all;
+        sg_list_append(&s->unit->changes, &c->link);
+        send_soon(s->unit->systemd);
+        return 1;
 }
 
 int sg_unit_ask_limits(struct sg_scope *s, const struct sg_limits *l, const struct sg_cpuset *cpus,

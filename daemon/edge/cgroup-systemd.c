@@ -153,6 +153,7 @@ static void systemd_stop(struct sg_backend *b)
                 sg_bus_connection_free(sd->connection);
                 sd_event_source_disable_unref(sd->next_timer);
                 sd_event_source_disable_unref(sd->idle_timer);
+                sd_event_source_disable_unref(sd->changes_source);
                 sd_event_unref(sd->event);
                 free(sd->own_unit);
                 free(sd);

@@ -27,6 +27,8 @@ struct sg_systemd {
         unsigned n_in_flight;     /* of them, those that systemd is busy with */
         sd_bus_slot *jobs_match;  /* while something is in flight: JobRemoved */
         sd_event_source *next_timer, *idle_timer;
+        unsigned n_changing; /* changes of limits in flight */
+        sd_event_source *changes_source;
         struct sg_list net_waiting; /* units, to be asked for their network bytes */
         unsigned n_net_in_flight;
         unsigned n_net_units; /* that have been asked for them */
@@ -125,7 +127,7 @@ void sg_class_release_idle(struct sg_systemd *sd); /* stops the holders of class
 int sg_unit_ask_limits(struct sg_scope *s, const struct sg_limits *l, const struct sg_cpuset *cpus,
                        sg_scope_done_cb done, void *userdata, char **ret_why);
 void sg_unit_forget_changes(struct sg_unit *u);
-void sg_unit_send_due_changes(struct sg_unit *u); /* that systemd was away for */
+void sg_systemd_send_changes(struct sg_systemd *sd); /* those that may be sent now */
 /* Sends all limits again, for nobody's answer. */
 void sg_unit_reapply(struct sg_scope *s);
 
