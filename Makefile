@@ -228,6 +228,7 @@ NEEDS_fuzz := build fuzz
 NEEDS_demo := build check
 NEEDS_bench-launch := build bench
 NEEDS_bench-loop := build check
+NEEDS_bench-loop-vm := build vm
 NEEDS_bench-monitor := build bench
 NEEDS_bench-parse := build bench
 NEEDS_bench-sim := build bench
@@ -308,13 +309,15 @@ coverage: deps
 	+@$(MAKE) --no-print-directory VARIANT=cov coverage
 endif
 
-.PHONY: demo bench-launch bench-loop bench-monitor bench-parse bench-sim bench-vm bench-omp
+.PHONY: demo bench-launch bench-loop bench-loop-vm bench-monitor bench-parse bench-sim bench-vm bench-omp
 demo: deps all $(WORKLOADS)
 	@$(TEST_ENV) tests/demo/demo
 bench-launch: deps all $(WORKLOADS) $(BENCHES)
 	@$(TEST_ENV) tests/bench/bench-launch
 bench-loop: deps all $(O)/tests/bench/bench_governor
 	@$(O)/tests/bench/bench_governor && $(TEST_ENV) tests/bench/bench-loop
+bench-loop-vm: deps all $(O)/tests/workloads/busprobe
+	@$(TEST_ENV) tests/bench/bench-loop-vm
 bench-monitor: deps all $(BENCHES)
 	@$(TEST_ENV) tests/bench/bench-monitor; first=$$?; $(TEST_ENV) tests/bench/bench-watch && exit $$first
 bench-sim: deps $(O)/schedctl
@@ -418,6 +421,7 @@ help:
 #h make demo            three training jobs under three policies, live, within 90 seconds
 #h make bench-launch    what a job's start costs, next to its peers
 #h make bench-loop      a step of each policy, and from a job's start or end to changed weights
+#h make bench-loop-vm   the latter under systemd in a guest, next to one SetUnitProperties
 #h make bench-monitor   what it costs to watch jobs: samples, logs, the whole governor, next to peers
 #h make bench-sim       how fast policies are simulated: 300 instances of 15 jobs each
 #h make bench-parse     how fast logs are read, next to regexec(3)

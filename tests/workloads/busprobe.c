@@ -2,8 +2,14 @@
 /*
  * busprobe: reads a property of systemd's every 20 ms over one kept connection, until its
  * input ends; then prints "COUNT P50 P99 MAX", times in microseconds.
+ *
+ * busprobe UNIT FILE: reads weights, one per line; each is made the unit's CPUWeight over one kept
+ * connection, and how long it took until FILE, its cpu.weight, reads so is printed, in
+ * microseconds.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -11,9 +17,12 @@
 #include <string.h>
 #include <systemd/sd-bus.h>
 #include <time.h>
+#include <unistd.h>
 
 #define READS_MAX 100000
 #define PERIOD_MSEC 20
+#define LOOK_USEC 200
+#define ARRIVAL_USEC (10 * UINT64_C(1000000))
 
 static uint64_t now_usec(void)
 {
@@ -64,7 +73,54 @@ static int probe(sd_bus *bus)
         return 0;
 }
 
-int main(void)
+static int set_weight(sd_bus *bus, const char *unit, uint64_t weight)
+{
+        return sd_bus_call_method(bus, "org.freedesktop.systemd1", "/org/freedesktop/systemd1",
+                                  "org.freedesktop.systemd1.Manager", "SetUnitProperties", NULL,
+                                  NULL, "sba(sv)", unit, 1, 1, "CPUWeight", "t", weight);
+}
+
+/* systemd answers before it writes. */
+static int await_weight(int fd, uint64_t weight, uint64_t until)
+{
+        const struct timespec look = {.tv_nsec = LOOK_USEC * 1000};
+        char text[32];
+
+        while (now_usec() < until) {
+                ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
+
+                if (n < 0)
+                        return -errno;
+                text[n] = 0;
+                if (strtoull(text, NULL, 10) == weight)
+                        return 0;
+                (void)nanosleep(&look, NULL);
+        }
+        return -ETIMEDOUT;
+}
+
+static int set_weights(sd_bus *bus, const char *unit, const char *file)
+{
+        int fd = open(file, O_RDONLY | O_CLOEXEC), r = fd < 0 ? -errno : 0;
+        char line[32];
+
+        while (r >= 0 && fgets(line, sizeof(line), stdin)) {
+                uint64_t weight = strtoull(line, NULL, 10), begin = now_usec();
+
+                r = set_weight(bus, unit, weight);
+                if (r >= 0)
+                        r = await_weight(fd, weight, begin + ARRIVAL_USEC);
+                if (r < 0)
+                        break;
+                (void)printf("%" PRIu64 "\n", now_usec() - begin);
+                (void)fflush(stdout);
+        }
+        if (fd >= 0)
+                (void)close(fd);
+        return r;
+}
+
+int main(int argc, char **argv)
 {
         sd_bus *bus = NULL;
         int r;
@@ -73,7 +129,7 @@ int main(void)
         if (r >= 0)
                 r = read_property(bus);
         if (r >= 0)
-                r = probe(bus);
+                r = argc == 3 ? set_weights(bus, argv[1], argv[2]) : probe(bus);
         if (r < 0)
                 (void)fprintf(stderr, "busprobe: %s\n", strerror(-r));
         sd_bus_flush_close_unref(bus);

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What bench-loop and bench-loop-vm share: 50 jobs that all want the CPU, governed by `growth`, and
+how long it takes from a job's start, or its end, to changed weights in the kernel.
+"""
+import datetime
+import json
+import os
+import signal
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "integration"))
+
+from harness import until  # noqa: E402
+
+JOBS = 50
+UNDECIDED = (100, 1024)  # what every job begins with, as a weight and as shares
+CONFIG = {"etc/schedgov/schedgov.conf": "[Queue]\nMaxJobs=200\n",
+          "etc/schedgov/policy.d/default.policy": "[Class]\nName=default\n[Policy]\nShare=growth\n"}
+TRAIN = ("i=0; while :; do i=$((i+1)); [ $((i % 20000)) = 0 ] && "
+         "echo \"step $((i / 20000))/2000 loss=0.$i\"; done")
+
+
+class Weights:
+    """The weights of all jobs' groups, read through open files."""
+
+    def __init__(self, first):
+        """first: the group of job 1."""
+        self.files = {}
+        self.pattern = first.replace("schedgov-1-", "schedgov-{}-")
+        self.name = "cpu.weight" if os.path.exists(f"{first}/cpu.weight") else "cpu.shares"
+
+    def open(self, n):
+        try:
+            self.files[n] = os.open(f"{self.pattern.format(n)}/{self.name}",
+                                    os.O_RDONLY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return False
+        return True
+
+    def read(self, n):
+        try:
+            return int(os.pread(self.files[n], 32, 0))
+        except OSError:  # its group has gone
+            return None
+
+    def all(self):
+        return {n: self.read(n) for n in self.files}
+
+    def close(self, n):
+        os.close(self.files.pop(n))
+
+
+def watch(probe, what):
+    """When it came true, looking twice in a millisecond."""
+    end = time.monotonic() + 60
+    while not probe():
+        if time.monotonic() > end:
+            raise TimeoutError(what)
+        time.sleep(.0005)
+    return time.time()
+
+
+class Loop:
+    """The jobs, of a governor that has had none before. `group(n)` is a job's group with its weight,
+    None while there is none."""
+
+    def __init__(self, g, group, patience=120):
+        self.g = g
+        g.submit("--array", f"1-{JOBS}", "--", "sh", "-c", TRAIN)
+        until(lambda: json.loads(g.ctl("status", "--json").stdout)["jobs"]["running"] == JOBS,
+              f"{JOBS} jobs", patience=patience)
+        self.last = JOBS
+        self.weights = Weights(until(lambda: group(1), "group of job 1"))
+        for n in range(1, JOBS + 1):
+            assert self.weights.open(n)
+        until(lambda: len(set(self.weights.all().values())) > 1, "a first decision",
+              patience=patience)
+
+    def started(self, n):
+        text = self.g.job(n)["times"]["started"]
+        return datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
+
+    def start_one(self):
+        """Seconds from the start of one more job to a weight that was decided."""
+        self.last = n = self.last + 1
+        submission = self.g.popen("submit", "--", "sh", "-c", TRAIN)
+        watch(lambda: self.weights.open(n), f"group of job {n}")
+        done = watch(lambda: self.weights.read(n) not in UNDECIDED, f"a weight for job {n}")
+        submission.wait()
+        return max(0, done - self.started(n))
+
+    def end_one(self):
+        """Seconds from the death of the job that has its turn to other weights of the others."""
+        before = self.weights.all()
+        first = max((n for n in before if before[n] is not None), key=lambda n: before[n])
+        pid = self.g.job(first)["pid"]
+        self.weights.close(first)
+        before = self.weights.all()
+        begin = time.time()
+        os.kill(pid, signal.SIGKILL)
+        return watch(lambda: self.weights.all() != before, "other weights") - begin
+
+
+def figures(name, seconds):
+    """Prints and returns median and p99, in milliseconds."""
+    ordered = sorted(seconds)
+    p50, p99 = (ordered[min(len(ordered) - 1, int(len(ordered) * q))] * 1e3 for q in (.5, .99))
+    print(f"{name:34} median {p50:6.1f} ms, p99 {p99:6.1f} ms, {len(ordered)} times", flush=True)
+    return p50, p99
