@@ -159,6 +159,10 @@ static int make_options(struct sg_sim_options *o, const struct sg_invocation *in
                 o->settings.no_harm = inv->no_harm;
         if (!isnan(inv->floor))
                 o->settings.floor = inv->floor;
+        if (o->lies > 1 || o->settings.floor > 1)
+                return sg_error_set(e, SG_EXIT_OWN_FAILURE, o->lies > 1 ? "--lies" : "--floor",
+                                    NULL, "%s wants a part from 0%% to 100%%",
+                                    o->lies > 1 ? "--lies" : "--floor");
         if (inv->objective)
                 r = set_key(&o->settings, "Objective", inv->objective, e);
         if (r == 0 && inv->with)

@@ -31,6 +31,7 @@ int sg_simulation_set_policies(struct sg_simulation *s, const struct sg_invocati
 /* Fills the summaries. */
 int sg_simulation_run(struct sg_simulation *s, struct sg_error *e);
 
+int sg_simulation_check_columns(const char *list, struct sg_error *e);
 int sg_simulation_print_table(struct sg_simulation *s, const struct sg_invocation *inv,
                               struct sg_error *e);
 /* Draws the first instance; "-" is stdout. */

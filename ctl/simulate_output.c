@@ -84,6 +84,23 @@ static const char *cell(const struct sg_simulated *p, size_t column, char *buf, 
         return buf;
 }
 
+static int choose(struct sg_table *ret, struct sg_column columns[static N_FIGURES + 1],
+                  const char *list, struct sg_error *e)
+{
+        for (size_t i = 0; i < N_FIGURES; i++)
+                columns[i] = figures[i].column;
+        columns[POLICY] = (struct sg_column){"policy", false, 0};
+        return sg_table_init(ret, columns, N_FIGURES + 1, list, sg_terminal_width(), e);
+}
+
+int sg_simulation_check_columns(const char *list, struct sg_error *e)
+{
+        struct sg_column columns[N_FIGURES + 1];
+        struct sg_table t;
+
+        return choose(&t, columns, list, e);
+}
+
 int sg_simulation_print_table(struct sg_simulation *s, const struct sg_invocation *inv,
                               struct sg_error *e)
 {
@@ -92,11 +109,7 @@ int sg_simulation_print_table(struct sg_simulation *s, const struct sg_invocatio
         char buf[32];
         int r;
 
-        for (size_t i = 0; i < N_FIGURES; i++)
-                columns[i] = figures[i].column;
-        columns[POLICY] = (struct sg_column){"policy", false, 0};
-        r = sg_table_init(&t, columns, SG_ELEMENTSOF(columns),
-                          inv->columns ? inv->columns : default_columns(s), sg_terminal_width(), e);
+        r = choose(&t, columns, inv->columns ? inv->columns : default_columns(s), e);
         if (r < 0)
                 return r;
         for (size_t i = 0; i < t.n; i++)

@@ -24,7 +24,9 @@ int sg_verb_simulate(const struct sg_invocation *inv, struct sg_error *e)
 
         if (n_sources != 1)
                 return sg_verb_usage(inv, e);
-        r = sg_simulation_load(&s, inv, e);
+        r = inv->columns ? sg_simulation_check_columns(inv->columns, e) : 0;
+        if (r == 0)
+                r = sg_simulation_load(&s, inv, e);
         if (r == 0 && inv->csv) {
                 print_trace(&s.trace, !inv->no_legend);
                 return 0;
