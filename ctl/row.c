@@ -174,7 +174,10 @@ const char *sg_row_cell(const struct sg_row *row, enum sg_row_column column, uin
         case SG_COLUMN_LIST:
                 return text(row->list ?: "", buf, size);
         case SG_COLUMN_WEIGHT:
-                return figure(row->weight, buf, size);
+                if (!isfinite(row->weight))
+                        return "-";
+                (void)snprintf(buf, size, "%.0f", row->weight);
+                return buf;
         case SG_COLUMN_GROWTH:
                 return figure(row->growth, buf, size);
         case SG_COLUMN_PROGRESS:
