@@ -149,7 +149,7 @@ const struct sg_option sg_options[] = {
          "exit with 75 when it takes longer"},
         {"columns", 'o', SG_OPTION_STRING, TABLES | BIT(PLOT) | BIT(EXPLAIN) | BIT(SIMULATE),
          AT(columns), NULL, "LIST",
-         "columns, such as id,state,cpu; plot: eval,share,cpu,memory,step"},
+         "columns between commas; a wrong one is answered with all there are"},
         {"svg", 0, SG_OPTION_STRING, BIT(PLOT) | BIT(SIMULATE), AT(svg), NULL, "FILE",
          "as a drawing; - is stdout"},
         {"csv", 0, SG_OPTION_FLAG, BIT(PLOT) | BIT(SIMULATE), AT(csv), NULL, NULL,

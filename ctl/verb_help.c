@@ -7,16 +7,20 @@
 #include "ctl/verbs.h"
 #include <stdio.h>
 
+#define HELP_AT 30U /* columns */
+
 static void print_option(const struct sg_option *o)
 {
         char text[64];
+        unsigned width;
         int n;
 
         n = o->letter ? snprintf(text, sizeof(text), "  -%c, --%s", o->letter, o->name)
                       : snprintf(text, sizeof(text), "      --%s", o->name);
         if (o->metavar)
                 (void)snprintf(text + n, sizeof(text) - (size_t)n, " %s", o->metavar);
-        (void)printf("%-30s %s\n", text, o->help);
+        width = sg_text_width(text);
+        (void)printf("%s%*s %s\n", text, width < HELP_AT ? (int)(HELP_AT - width) : 0, "", o->help);
 }
 
 static bool is_global(const struct sg_option *o)
