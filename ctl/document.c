@@ -133,6 +133,8 @@ static void time_lines(const json_t *job)
 
         if (submitted > 0)
                 line("Submitted", "%s", sg_format_local(at, submitted));
+        if (sg_document_time(job, "deadline") > 0)
+                line("Deadline", "%s", sg_format_local(at, sg_document_time(job, "deadline")));
         if (started > 0)
                 line("Started", "%s (after %s)", sg_format_local(at, started),
                      sg_table_duration(took, sizeof(took),
