@@ -180,6 +180,7 @@ static struct sg_governor_job describe(const struct sg_live *l)
 
         return (struct sg_governor_job){
                 .key = l->job.key.n,
+                .attempt = l->job.key.attempt,
                 .class = l->class->name,
                 .uid = (uint32_t)l->job.uid,
                 .now = now,

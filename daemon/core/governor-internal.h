@@ -36,7 +36,7 @@ struct sg_governed_class {
 };
 
 struct sg_governed {
-        uint64_t key;
+        uint64_t key, attempt;
         char class_name[SG_CLASS_NAME_MAX];
         uint32_t class;
         struct sg_domain *domain;
@@ -53,7 +53,7 @@ struct sg_governed {
 
 /* What was known of a job before a restart, until it is added again. */
 struct sg_remembered {
-        uint64_t key;
+        uint64_t key, attempt;
         double domain_arrival;
         void *learner;
         size_t size;
@@ -61,7 +61,6 @@ struct sg_remembered {
 
 struct sg_governor {
         double cpus, now;
-        bool stepped; /* … once, at least */
         struct sg_governed_class *classes;
         size_t n_classes;
         struct sg_domain **domains;
@@ -70,6 +69,7 @@ struct sg_governor {
         size_t n_jobs, jobs_room;
         struct sg_remembered *remembered;
         size_t n_remembered;
+        double forget_at;          /* … who hasn't come back by then; 0 = not set yet */
         struct sg_share_job *seen; /* during a step, as the next */
         struct sg_share_out *outs;
         /* reused from step to step */
@@ -81,6 +81,8 @@ struct sg_governor {
 
 struct sg_governed *sg_governor_find(const struct sg_governor *g, uint64_t key);
 struct sg_domain *sg_domain_free(struct sg_domain *d);
+/* What was known of jobs that haven't been added again. */
+void sg_governor_forget(struct sg_governor *g);
 /* All clocks go on to now. */
 void sg_governor_advance(struct sg_governor *g, double now);
 /* Something happened: domains look again soon. */

@@ -14,7 +14,7 @@
 enum { TAG_NOW = 1, TAG_DOMAIN = 2, TAG_JOB = 3, TAG_HISTORY = 4 };
 enum { TAG_NAME = 1, TAG_TOOK = 2, TAG_GRANTED = 3 };
 enum { TAG_CLASS = 1, TAG_POLICY = 2, TAG_CLOCK = 3, TAG_STATE = 4, TAG_CAPACITY = 5 };
-enum { TAG_KEY = 1, TAG_ARRIVAL = 2, TAG_LEARNER = 3 };
+enum { TAG_KEY = 1, TAG_ARRIVAL = 2, TAG_LEARNER = 3, TAG_ATTEMPT = 4 };
 
 static const char *first_class(const struct sg_governor *g, const struct sg_domain *d)
 {
@@ -64,6 +64,7 @@ void sg_governor_save(const struct sg_governor *g, struct sg_record *r)
         for (size_t i = 0; i < g->n_jobs; i++) {
                 job = sg_record_open(r, TAG_JOB);
                 sg_record_put_u64(r, TAG_KEY, g->jobs[i]->key);
+                sg_record_put_u64(r, TAG_ATTEMPT, g->jobs[i]->attempt);
                 sg_record_put_double(r, TAG_ARRIVAL, g->jobs[i]->domain_arrival);
                 learner = sg_record_open(r, TAG_LEARNER);
                 sg_learner_save(g->jobs[i]->learner, r);
@@ -73,6 +74,7 @@ void sg_governor_save(const struct sg_governor *g, struct sg_record *r)
         for (size_t i = 0; i < g->n_remembered; i++) {
                 job = sg_record_open(r, TAG_JOB);
                 sg_record_put_u64(r, TAG_KEY, g->remembered[i].key);
+                sg_record_put_u64(r, TAG_ATTEMPT, g->remembered[i].attempt);
                 sg_record_put_double(r, TAG_ARRIVAL, g->remembered[i].domain_arrival);
                 sg_record_put(r, TAG_LEARNER, g->remembered[i].learner, g->remembered[i].size);
                 sg_record_close(r, job);
@@ -141,6 +143,8 @@ static int read_job(const struct sg_field *f, struct sg_remembered *ret, struct 
         while ((r = sg_reader_next(&in, &field)) > 0) {
                 if (field.tag == TAG_KEY)
                         k = sg_field_u64(&field, &ret->key);
+                else if (field.tag == TAG_ATTEMPT)
+                        k = sg_field_u64(&field, &ret->attempt);
                 else if (field.tag == TAG_ARRIVAL)
                         k = sg_field_double(&field, &ret->domain_arrival);
                 else if (field.tag == TAG_LEARNER)

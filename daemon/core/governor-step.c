@@ -14,7 +14,8 @@
 #define WEIGHT_MAX 10000U
 #define SAME_SHARE 1e-3
 #define WEIGHT_STEP .05
-#define NEW_SEC 3 /* until its use has been counted */
+#define RETURN_SEC 300 /* jobs that ran when we were restarted are found again by then */
+#define NEW_SEC 3      /* until its use has been counted */
 #define MOSTLY_IDLE .5
 
 static int make_room(struct sg_governor *g)
@@ -307,12 +308,24 @@ static int decide(struct sg_governor *g)
         return r;
 }
 
+/* They have ended while nobody was there to see it. */
+static void forget_the_gone(struct sg_governor *g)
+{
+        if (g->n_remembered == 0)
+                return;
+        if (!(g->forget_at > 0))
+                g->forget_at = g->now + RETURN_SEC;
+        if (g->now >= g->forget_at)
+                sg_governor_forget(g);
+}
+
 int sg_governor_step(struct sg_governor *g, double now, struct sg_governor_plan *ret)
 {
         bool calm;
         int r;
 
         sg_governor_advance(g, now);
+        forget_the_gone(g);
         r = decide(g);
         if (r < 0)
                 return r;

@@ -101,8 +101,11 @@ static int learn_on(struct sg_governor *g, struct sg_governed *j)
 
                 if (m->key != j->key)
                         continue;
-                j->domain_arrival = m->domain_arrival;
-                r = sg_learner_load(&j->learner, &about, m->learner, m->size);
+                r = -EBADMSG;
+                if (m->attempt == j->attempt) {
+                        j->domain_arrival = m->domain_arrival;
+                        r = sg_learner_load(&j->learner, &about, m->learner, m->size);
+                }
                 free(m->learner);
                 *m = g->remembered[--g->n_remembered];
                 if (r != -EBADMSG)
@@ -140,6 +143,7 @@ int sg_governor_add(struct sg_governor *g, const struct sg_governor_job *from)
                 return -ENOMEM;
         sg_governor_advance(g, from->now);
         j->key = from->key;
+        j->attempt = from->attempt;
         take_over(j, from);
         sg_governor_enter(g, j);
         r = learn_on(g, j);
@@ -252,11 +256,13 @@ const struct sg_class_history *sg_governor_history(const struct sg_governor *g, 
         return NULL;
 }
 
-static void forget_remembered(struct sg_governor *g)
+void sg_governor_forget(struct sg_governor *g)
 {
         for (size_t i = 0; i < g->n_remembered; i++)
                 free(g->remembered[i].learner);
         free(g->remembered);
+        g->remembered = NULL;
+        g->n_remembered = 0;
 }
 
 struct sg_governor *sg_governor_free(struct sg_governor *g)
@@ -267,7 +273,7 @@ struct sg_governor *sg_governor_free(struct sg_governor *g)
                 governed_free(g->jobs[i]);
         for (size_t i = 0; i < g->n_domains; i++)
                 sg_domain_free(g->domains[i]);
-        forget_remembered(g);
+        sg_governor_forget(g);
         free(g->jobs);
         free(g->domains);
         free(g->classes);

@@ -32,7 +32,7 @@ int sg_governor_configure(struct sg_governor *g, double cpus,
                           const struct sg_governor_class *classes, size_t n);
 
 struct sg_governor_job {
-        uint64_t key;
+        uint64_t key, attempt;
         const char *class;
         uint32_t uid;
         double now, arrival; /* arrival: when it began to run, ≤ now */

@@ -42,6 +42,7 @@ struct work {
         struct guard_job *merged;
         struct sg_fair_job *fair;
         size_t *origin; /* in the guard's jobs, of fair[] */
+        double before;  /* the time of the step before this */
         struct sg_fair_node *node;
 };
 
@@ -266,8 +267,9 @@ static void weigh(struct guard_job *ghost, const struct sg_share_snapshot *s)
 }
 
 /* Into to[]; how many they are. */
-static size_t merge(struct sg_guard *g, const struct sg_share_snapshot *s, struct guard_job *to)
+static size_t merge(struct sg_guard *g, const struct sg_share_snapshot *s, const struct work *w)
 {
+        struct guard_job *to = w->merged;
         const struct guard_job *old = g->jobs, *end = old ? old + g->n : NULL;
         const struct sg_share_job *j = s->jobs, *j_end = j ? j + s->n_jobs : NULL;
         size_t n = 0;
@@ -284,7 +286,9 @@ static size_t merge(struct sg_guard *g, const struct sg_share_snapshot *s, struc
                         old++;
                         continue;
                 }
-                to[n++] = taken(g, j, &s->classes[j->class], same ? old : NULL);
+                /* One that came since is another attempt, which has had nothing yet. */
+                to[n++] = taken(g, j, &s->classes[j->class],
+                                same && j->arrival <= w->before ? old : NULL);
                 if (same)
                         old++;
                 j++;
@@ -294,7 +298,7 @@ static size_t merge(struct sg_guard *g, const struct sg_share_snapshot *s, struc
 
 static void take(struct sg_guard *g, const struct sg_share_snapshot *s, struct work *w)
 {
-        size_t n = merge(g, s, w->merged);
+        size_t n = merge(g, s, w);
         struct guard_job *exact;
 
         free(g->jobs);
@@ -324,6 +328,7 @@ int sg_guard_step(struct sg_guard *g, const struct sg_share_snapshot *s, double 
         r = work_init(&w, g->n + s->n_jobs);
         if (r < 0)
                 return r;
+        w.before = g->now;
         advance(g, &w, s->now, pause_of(g, s));
         take(g, s, &w);
         if (g->changed)

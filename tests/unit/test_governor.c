@@ -247,6 +247,57 @@ static void test_survives(void **state)
                 survives((enum sg_share_kind)share);
 }
 
+static size_t saved_size(const struct world *w)
+{
+        _cleanup_(sg_record_deinitp) struct sg_record r = {0};
+
+        sg_governor_save(w->g, &r);
+        return r.size;
+}
+
+/* What was known of an attempt isn't known of the next, nor kept for ever if there is none. */
+static void test_another_attempt(void **state)
+{
+        _cleanup_(sg_record_deinitp) struct sg_record saved = {0};
+        struct world a, b;
+        size_t with_gone;
+
+        (void)state;
+        world_new(&a);
+        world_new(&b);
+        class_of(&a, "default", 100, SG_SHARE_GROWTH);
+        class_of(&b, "default", 100, SG_SHARE_GROWTH);
+        configure(&a);
+        configure(&b);
+        for (uint64_t key = 1; key <= 3; key++)
+                add(&a, key, "default", 0);
+        feed(&a, 5);
+        step(&a, 5);
+        sg_governor_save(a.g, &saved);
+        assert_int_equal(sg_governor_load(b.g, saved.data, saved.size, true), 0);
+        for (uint64_t attempt = 1; attempt <= 2; attempt++) {
+                const struct sg_governor_job j = {.key = attempt + 1,
+                                                  .attempt = attempt - 1,
+                                                  .class = "default",
+                                                  .now = 7,
+                                                  .arrival = attempt == 1 ? 0 : 7,
+                                                  .cpus_max = INFINITY,
+                                                  .weight = 100,
+                                                  .deadline = INFINITY};
+
+                assert_int_equal(sg_governor_add(b.g, &j), 0);
+        }
+        step(&b, 8);
+        assert_true(b.plan.jobs[0]->estimate.n_reports > 0);
+        assert_int_equal(b.plan.jobs[1]->estimate.n_reports, 0);
+        assert_true(b.plan.jobs[1]->out.why.virtual_finish > 8);
+        with_gone = saved_size(&b);
+        step(&b, 400);
+        assert_true(saved_size(&b) < with_gone - 100);
+        sg_governor_free(a.g);
+        sg_governor_free(b.g);
+}
+
 /* Whatever a file of a former daemon holds, it is taken or refused. */
 static void test_load_garbage(void **state)
 {
@@ -302,10 +353,15 @@ static void test_explain(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_classes_by_weight),      cmocka_unit_test(test_domains),
-                cmocka_unit_test(test_alone_keeps_its_weight), cmocka_unit_test(test_held),
-                cmocka_unit_test(test_policy_changes_live),    cmocka_unit_test(test_survives),
-                cmocka_unit_test(test_load_garbage),           cmocka_unit_test(test_explain),
+                cmocka_unit_test(test_classes_by_weight),
+                cmocka_unit_test(test_domains),
+                cmocka_unit_test(test_alone_keeps_its_weight),
+                cmocka_unit_test(test_held),
+                cmocka_unit_test(test_policy_changes_live),
+                cmocka_unit_test(test_survives),
+                cmocka_unit_test(test_another_attempt),
+                cmocka_unit_test(test_load_garbage),
+                cmocka_unit_test(test_explain),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -263,6 +263,24 @@ static void a_ghost_keeps_its_place(void **state)
         sg_guard_free(w.guard);
 }
 
+/* The same key, but nothing of what was done there is its own. */
+static void another_attempt_begins_anew(void **state)
+{
+        struct world w;
+
+        (void)state;
+        world_init(&w);
+        join(&w, 10);
+        join(&w, 20);
+        step(&w, 0);
+        assert_near(w.vf[0], 20, 1e-9);
+        w.jobs[0].arrival = 25;
+        w.jobs[1].used = 25;
+        step(&w, 25);
+        assert_near(w.vf[0], 40, 1e-9);
+        sg_guard_free(w.guard);
+}
+
 /* It has had its share all along; its size, which nobody knew, doesn't count once more. */
 static void who_was_there_to_stay_leaves_no_ghost(void **state)
 {
@@ -451,6 +469,7 @@ int main(void)
                 cmocka_unit_test(fair_node_can_be_stopped),
                 cmocka_unit_test(what_never_ends_keeps_its_share),
                 cmocka_unit_test(a_ghost_keeps_its_place),
+                cmocka_unit_test(another_attempt_begins_anew),
                 cmocka_unit_test(who_was_there_to_stay_leaves_no_ghost),
                 cmocka_unit_test(what_was_promised_once_stays),
                 cmocka_unit_test(a_size_that_grows_moves_the_finish),
