@@ -156,8 +156,8 @@ static double share_of(const struct world *w, uint64_t key)
         const struct sg_governor_plan *p = &w->plan[0];
 
         for (size_t i = 0; i < p->n_jobs; i++)
-                if (p->jobs[i].key == key)
-                        return p->jobs[i].out.share;
+                if (p->jobs[i]->key == key)
+                        return p->jobs[i]->out.share;
         return 0;
 }
 
@@ -216,10 +216,10 @@ static void check_plan(const struct world *w)
 
         prop_check(p->n_jobs == w->n && p->next > w->now);
         for (size_t i = 0; i < p->n_jobs; i++) {
-                const struct sg_decision *d = &p->jobs[i];
+                const struct sg_decision *d = p->jobs[i];
                 const struct job *j = job_of(w, d->key);
 
-                prop_check(j && (i == 0 || d->key > p->jobs[i - 1].key));
+                prop_check(j && (i == 0 || d->key > p->jobs[i - 1]->key));
                 prop_check(d->width > 0 && d->width <= 1);
                 prop_check(d->out.share >= 0 && d->out.share <= d->width + 1e-9);
                 prop_check(d->out.weight >= 1 && d->out.weight <= 10000);
@@ -271,8 +271,8 @@ static void check_floor(const struct world *w)
                 double width = 0;
 
                 for (size_t k = 0; k < p->n_jobs; k++)
-                        if (p->jobs[k].key == j->is.key)
-                                width = p->jobs[k].width;
+                        if (p->jobs[k]->key == j->is.key)
+                                width = p->jobs[k]->width;
                 if (!j->held)
                         prop_check(share_of(w, j->is.key) >=
                                    w->classes[0].settings.floor * fmin(width, fair_least(w, j)) -
@@ -351,7 +351,7 @@ static void check_same(const struct world *w, bool restarted)
 
         prop_check(a->n_jobs == b->n_jobs && a->n_classes == b->n_classes);
         for (size_t i = 0; i < a->n_jobs; i++)
-                same_out(&a->jobs[i], &b->jobs[i]);
+                same_out(a->jobs[i], b->jobs[i]);
         for (size_t i = 0; i < a->n_classes; i++)
                 prop_check(a->classes[i].weight == b->classes[i].weight);
         /* One that has started again may look sooner. */
