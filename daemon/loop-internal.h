@@ -2,6 +2,7 @@
 #pragma once
 /* What the loop's files share. Times are seconds of CLOCK_MONOTONIC. */
 
+#include "core/fraction.h"
 #include "core/planner.h"
 #include "edge/decision-log.h"
 #include "edge/listeners.h"
@@ -11,10 +12,11 @@
 struct sg_looped {
         struct sg_list link; /* loop.jobs */
         struct sg_live *live;
-        enum sg_share_list list;   /* as decided last */
-        struct sg_applied applied; /* in force, or on its way */
-        uint32_t own_weight;       /* what its user gave it */
-        double changed;            /* when that was last written */
+        struct sg_fraction fraction; /* which part of its work it says is done */
+        enum sg_share_list list;     /* as decided last */
+        struct sg_applied applied;   /* in force, or on its way */
+        uint32_t own_weight;         /* what its user gave it */
+        double changed;              /* when that was last written */
         /* when its use was last told, and what that was then; 0 = never */
         double counted, used[SG_N_RESOURCES];
         uint64_t group; /* the id of its group in the v2 tree; 0 = not looked up, or none */

@@ -25,8 +25,9 @@ void sg_loop_reconfigure(struct sg_manager *m);
 /* All of these are for running jobs, and do nothing for others. */
 void sg_loop_add(struct sg_live *l);
 void sg_loop_hold(struct sg_live *l, bool held);
-void sg_loop_changed(struct sg_live *l);                  /* its limits */
-void sg_loop_heard(struct sg_live *l, uint64_t cpu_usec); /* it has reported */
+void sg_loop_changed(struct sg_live *l); /* its limits */
+/* It has reported. */
+void sg_loop_heard(struct sg_live *l, const struct sg_report *report, uint64_t cpu_usec);
 /* A round has counted what it used; and how long it waited for a CPU, if `waits`. */
 void sg_loop_looked(struct sg_live *l, bool waits);
 void sg_loop_refresh(struct sg_loop *loop);    /* before its decisions are shown; NULL is fine */

@@ -56,7 +56,7 @@ static void feed(struct sg_monitor *mon, struct sg_live *l, const struct sg_repo
         if (strcmp(d->source, source) != 0)
                 (void)snprintf(d->source, sizeof(d->source), "%s", source);
         d->reported = true;
-        sg_loop_heard(l, cpu_usec);
+        sg_loop_heard(l, report, cpu_usec);
         if (!mon->reported) {
                 mon->reported = true;
                 sg_monitor_wake(mon);
