@@ -461,6 +461,7 @@ int sg_options_parse(int argc, char **argv, uint64_t now_usec, struct sg_invocat
         int result = 0;
 
         *ret = (struct sg_invocation){.verb = SG_VERB_HELP,
+                                      .now_usec = now_usec,
                                       .args = argv,
                                       .lines = UINT64_MAX,
                                       .timeout = UINT64_MAX,
@@ -492,7 +493,7 @@ void sg_invocation_deinit(struct sg_invocation *inv)
 
 int sg_options_set(struct sg_invocation *inv, const char *assignment, struct sg_error *e)
 {
-        struct parser p = {.verb = SG_VERB_SET, .inv = inv, .e = e};
+        struct parser p = {.verb = SG_VERB_SET, .now_usec = inv->now_usec, .inv = inv, .e = e};
         const char *equals = strchr(assignment, '=');
         size_t len = equals ? (size_t)(equals - assignment) : 0;
 

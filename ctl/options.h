@@ -35,6 +35,7 @@ enum sg_option_type {
 struct sg_invocation {
         enum sg_verb_id verb;
         uint64_t given[2]; /* one bit for each row of sg_options */
+        uint64_t now_usec; /* what "+10min" is counted from */
 
         const char *socket, *columns;
         bool own, json, no_legend, no_pager, help, version;

@@ -277,6 +277,8 @@ static void set_takes_what_may_change(void **state)
         assert_true(sg_options_any_key(&l.inv));
         assert_int_equal(l.inv.cpu_weight, 300);
         assert_true(l.inv.mem == SG_UNLIMITED);
+        assert_int_equal(sg_options_set(&l.inv, "deadline=+10min", &e), 0);
+        assert_int_equal(l.inv.deadline, NOW + 600000000ULL);
         assert_int_equal(sg_options_set(&l.inv, "mem=4X", &e), -ECANCELED);
         assert_string_equal(e.what, "mem wants a size such as 512M or 4G, not '4X'");
         sg_error_clear(&e);
