@@ -105,7 +105,8 @@ const char *sg_governor_reason(enum sg_share_reason r)
                 [SG_REASON_PROBE] = "it has said nothing yet: it gets a moment to show its size",
                 [SG_REASON_INDEX] =
                         "it gains most per CPU-second, and nobody's promise is at stake",
-                [SG_REASON_OWN_SLACK] = "to keep its promise it has to go on now, as it couldn't catch up",
+                [SG_REASON_OWN_SLACK] =
+                        "to keep its promise it has to go on now, as it couldn't catch up",
                 [SG_REASON_SLACK] = "a promise is at stake, and it is the best of those that help",
                 [SG_REASON_RANK] = "others gain more per CPU-second",
                 [SG_REASON_GROWTH] = "its part of the sum of growth efficiencies",
