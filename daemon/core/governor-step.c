@@ -100,10 +100,13 @@ static int divide(struct sg_governor *g)
 {
         size_t n = g->n_domains;
         _cleanup_free_ double *numbers = calloc(3 * n, sizeof(double));
-        double *weights = numbers, *widths = numbers + n, *shares = numbers + 2 * n;
+        double *weights, *widths, *shares;
 
         if (!numbers)
                 return -ENOMEM;
+        weights = numbers;
+        widths = numbers + n;
+        shares = numbers + 2 * n;
         for (size_t k = 0; k < n; k++) {
                 for (size_t c = 0; c < g->n_classes; c++)
                         if (g->classes[c].domain == g->domains[k] && g->classes[c].n_active > 0)
