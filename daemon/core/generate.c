@@ -123,31 +123,30 @@ static int add_drawn(struct sg_trace *t, struct sg_rng *rng, uint32_t instance, 
         return add(t, m, instance, i == 0 ? 0 : sg_rng_between(rng, 0, WITHIN), scale, rng);
 }
 
-static int any(struct sg_trace *t, struct sg_rng *rng, uint32_t n_jobs, uint32_t instance)
+/* By turns of these kinds: see draw_model(). */
+static int draw(struct sg_trace *t, struct sg_rng *rng, uint32_t n_jobs, uint32_t instance,
+                const int kinds[2])
 {
         int r = 0;
 
         for (uint32_t i = 0; r == 0 && i < n_jobs; i++)
-                r = add_drawn(t, rng, instance, i, -1);
+                r = add_drawn(t, rng, instance, i, kinds[i % 2]);
         return r;
+}
+
+static int any(struct sg_trace *t, struct sg_rng *rng, uint32_t n_jobs, uint32_t instance)
+{
+        return draw(t, rng, n_jobs, instance, (const int[]){-1, -1});
 }
 
 static int wide(struct sg_trace *t, struct sg_rng *rng, uint32_t n_jobs, uint32_t instance)
 {
-        int r = 0;
-
-        for (uint32_t i = 0; r == 0 && i < n_jobs; i++)
-                r = add_drawn(t, rng, instance, i, 1);
-        return r;
+        return draw(t, rng, n_jobs, instance, (const int[]){1, 1});
 }
 
 static int narrow(struct sg_trace *t, struct sg_rng *rng, uint32_t n_jobs, uint32_t instance)
 {
-        int r = 0;
-
-        for (uint32_t i = 0; r == 0 && i < n_jobs; i++)
-                r = add_drawn(t, rng, instance, i, i % 2 == 0 ? 1 : 0);
-        return r;
+        return draw(t, rng, n_jobs, instance, (const int[]){1, 0});
 }
 
 static int by_deadline(const void *a, const void *b)
