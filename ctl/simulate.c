@@ -50,8 +50,8 @@ static int read_trace(struct sg_simulation *s, const char *path, struct sg_error
         r = sg_trace_parse(&s->trace, text, size, &where);
         if (r != -EBADMSG)
                 return r;
-        return sg_error_set(e, SG_EXIT_OWN_FAILURE, path, "see docs/simulate.md",
-                            "%s:%zu: %s%s%s", path, where.line, where.column ? where.column : "",
+        return sg_error_set(e, SG_EXIT_OWN_FAILURE, path, "see docs/simulate.md", "%s:%zu: %s%s%s",
+                            path, where.line, where.column ? where.column : "",
                             where.column ? " " : "", where.what);
 }
 

@@ -16,6 +16,7 @@
 #define SIZE_MOST 1e10     /* CPU-seconds: what says more says nothing, and sums stay exact */
 #define LEFT_MIN 0.01      /* of the whole: the end comes when it comes */
 #define PASSED 0.002       /* of the whole: a milestone so near isn't worth anything any more */
+#define SINGLE 1.2         /* CPUs */
 #define LINEAR 0.95        /* exponents: from there on what it used tells how far it is */
 
 SG_DEFINE_CLEANUP(struct sg_learner *, sg_learner_free)
@@ -99,11 +100,25 @@ static struct sg_scaling_count count_of(const struct sg_learner *l, double now, 
         return (struct sg_scaling_count){now, cpu, l->job.cpus, sg_learner_width(l)};
 }
 
+/* What uses one CPU has nothing to wait for but the CPU; other than linear it only seems, on a node
+ * that others disturb. */
+static bool is_linear(const struct sg_learner *l)
+{
+        return !(l->job.exponent > 0) && sg_learner_width(l) * l->job.cpus < SINGLE;
+}
+
+static double exponent_of(const struct sg_learner *l)
+{
+        if (is_linear(l))
+                return 1;
+        return l->claims ? l->claims->scaling.exponent : l->job.exponent > 0 ? l->job.exponent : 1;
+}
+
 static void scale(struct sg_learner *l, double x)
 {
         struct sg_claims *c = l->claims;
 
-        if (!sg_scaling_report(&c->scaling, x, l->job.cpus))
+        if (is_linear(l) || !sg_scaling_report(&c->scaling, x, l->job.cpus))
                 return;
         sg_way_forget(&c->way, SG_WAY_SPEED);
         c->fresh[SG_WAY_SPEED] = false;
@@ -227,7 +242,7 @@ static enum sg_way_measure measure_of(const struct sg_learner *l)
 {
         if (!sg_learner_cpu_bound(l))
                 return SG_WAY_TIME;
-        return l->claims->scaling.exponent < LINEAR ? SG_WAY_SPEED : SG_WAY_CPU;
+        return exponent_of(l) < LINEAR ? SG_WAY_SPEED : SG_WAY_CPU;
 }
 
 static double since(const struct sg_learner *l, enum sg_way_measure measure, double now, double cpu)
@@ -330,9 +345,7 @@ void sg_learner_estimate(const struct sg_learner *l, const struct sg_class_histo
         place = place_of(l, now, cpu);
         *ret = (struct sg_estimate){
                 .to = {unknown, unknown, unknown, unknown},
-                .exponent = l->claims             ? l->claims->scaling.exponent
-                            : l->job.exponent > 0 ? l->job.exponent
-                                                  : 1,
+                .exponent = exponent_of(l),
                 .efficiency = unknown,
                 .loss_rate = unknown,
                 .n_reports = l->n_reports,

@@ -317,7 +317,7 @@ static void who_waits_for_other_things_is_not_cpu_bound(void **state)
 /* Its speed grows as the root of its share. */
 static void a_job_that_scales_badly_is_found_out(void **state)
 {
-        _cleanup_(sg_learner_freep) struct sg_learner *l = make(1, false);
+        _cleanup_(sg_learner_freep) struct sg_learner *l = make(2, false);
         double x = 0, cpu = 0, t = 0;
         struct sg_estimate e;
 
@@ -327,9 +327,9 @@ static void a_job_that_scales_badly_is_found_out(void **state)
 
                 for (unsigned k = 0; k < 3; k++) {
                         t++;
-                        cpu += share;
+                        cpu += 2 * share;
                         x += pow(share, .5) / 1000;
-                        use(l, t, cpu, t - cpu, false);
+                        use(l, t, cpu, 2 * t - cpu, false);
                 }
                 say(l, t, cpu, x, NONE);
         }
