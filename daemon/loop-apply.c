@@ -81,7 +81,7 @@ static bool write_cpu(struct sg_live *l)
 }
 
 static void apply(struct sg_loop *loop, struct sg_looped *p, const struct sg_decision *d,
-                  double now)
+                  uint32_t most, double now)
 {
         struct sg_live *l = p->live;
         struct sg_applied before = p->applied;
@@ -93,6 +93,7 @@ static void apply(struct sg_loop *loop, struct sg_looped *p, const struct sg_dec
                 .moved = d->out.list != p->list,
                 .now = now,
                 .interval = l->class->share.tick,
+                .most = most,
         };
         unsigned write = sg_planner_diff(&p->applied, p->changed, &planned, &due);
 
@@ -129,12 +130,17 @@ static void apply_classes(struct sg_loop *loop, const struct sg_governor_plan *p
 
 void sg_loop_apply(struct sg_loop *loop, const struct sg_governor_plan *plan, double now)
 {
+        uint32_t most = 0;
+
         apply_classes(loop, plan);
+        for (size_t i = 0; i < plan->n_jobs; i++)
+                if (plan->jobs[i]->out.weight > most)
+                        most = plan->jobs[i]->out.weight;
         for (size_t i = 0; i < plan->n_jobs; i++) {
                 struct sg_live *l = sg_manager_find(loop->manager, plan->jobs[i]->key);
 
                 if (l && l->looped)
-                        apply(loop, l->looped, plan->jobs[i], now);
+                        apply(loop, l->looped, plan->jobs[i], most, now);
         }
 }
 

@@ -5,6 +5,10 @@
 /* Weights of 100 and 104 can't be told apart in a second of scheduling. */
 #define WEIGHT_STEP .05
 #define CAP_STEP .02
+/* What waits for its turn has its floor only, a hundredth of the largest weight or less, and
+ * whenever somebody's turn begins or ends all of these differ. */
+#define SLIGHT .01
+#define SLIGHT_INTERVALS 10
 
 static bool differs(double have, double want, double step)
 {
@@ -25,11 +29,23 @@ static bool leaps(const struct sg_applied *have, const struct sg_applied *want)
                (have->cap_pm == UINT64_MAX) != (want->cap_pm == UINT64_MAX);
 }
 
+/* How long after the last change a mere adjustment is written; 0 = at once. */
+static double patience(const struct sg_applied *have, const struct sg_planned *p, unsigned write)
+{
+        if (p->moved || have->weight == 0)
+                return 0;
+        if (write == SG_WRITE_WEIGHT &&
+            fmax(have->weight, p->want.weight) <= SLIGHT * (double)p->most)
+                return SLIGHT_INTERVALS * p->interval;
+        return leaps(have, &p->want) ? 0 : p->interval;
+}
+
 unsigned sg_planner_diff(const struct sg_applied *have, double changed, const struct sg_planned *p,
                          double *ret_due)
 {
         const struct sg_applied *want = &p->want;
         unsigned write = 0;
+        double due;
 
         *ret_due = INFINITY;
         if (have->weight == 0 || differs(have->weight, want->weight, WEIGHT_STEP) ||
@@ -39,8 +55,9 @@ unsigned sg_planner_diff(const struct sg_applied *have, double changed, const st
                 write |= SG_WRITE_CAP;
         if (have->threads != want->threads)
                 write |= SG_WRITE_THREADS;
-        if (write && !p->moved && !leaps(have, want) && p->now < changed + p->interval) {
-                *ret_due = changed + p->interval;
+        due = changed + patience(have, p, write);
+        if (write && p->now < due) {
+                *ret_due = due;
                 return 0;
         }
         return write;

@@ -19,6 +19,7 @@ struct sg_planned {
         bool moved;      /* to another list: it is written even if the numbers hardly differ */
         double now;      /* s */
         double interval; /* s: a mere adjustment waits until so long after the last change */
+        uint32_t most;   /* the largest weight of all: of what is slight beside it longer */
 };
 
 enum { SG_WRITE_WEIGHT = 1, SG_WRITE_CAP = 2, SG_WRITE_THREADS = 4 };

@@ -100,7 +100,8 @@ static void plan_twice(struct sg_rng *rng)
         struct sg_planned p = {.want = some_values(rng),
                                .moved = one_in(rng, 2),
                                .now = sg_rng_between(rng, 10, 20),
-                               .interval = sg_rng_between(rng, 0, 5)};
+                               .interval = sg_rng_between(rng, 0, 5),
+                               .most = sg_rng_below(rng, 10000) * 10};
         double changed = p.now - sg_rng_between(rng, 0, 8), due;
         unsigned write = sg_planner_diff(&have, changed, &p, &due);
 
