@@ -62,21 +62,32 @@ static void say_size(struct text *t, const struct sg_governed *j)
         if (line[0])
                 say(t, "Size: %s\n", line);
         say(t,
-            "Work: %.1f s alone on the node, of which %.1f s are left; it can use %.1f %% of it\n",
-            e->total, e->remaining, j->decision.width * 100);
+            "Work: %s%.1f s alone on the node, of which %.1f s are left; it can use %.1f %% of "
+            "it\n",
+            e->source == SG_SIZE_UNKNOWN ? "nobody knows; taken for " : "", e->total, e->remaining,
+            j->decision.width * 100);
         if (e->exponent < 1)
                 say(t, "Speed: grows as share^%.2f\n", e->exponent);
         if (!isnan(e->efficiency))
                 say(t, "Growth efficiency: %.4g\n", e->efficiency);
 }
 
+static void say_deadline(struct text *t, const struct sg_governor *g, const struct sg_governed *j)
+{
+        double left = j->deadline - g->now;
+
+        if (isfinite(left))
+                say(t, left < 0 ? "Deadline: %.1f s ago\n" : "Deadline: in %.1f s\n", fabs(left));
+}
+
+/* Of one that has said nothing, these are an average's. */
 static void say_milestones(struct text *t, const struct sg_estimate *e)
 {
         static const char *const names[] = {"90 %", "95 %", "99 %"};
         bool any = false;
 
         for (size_t i = 0; i < SG_MILESTONE_DONE; i++) {
-                if (isnan(e->to[i]))
+                if (e->n_reports == 0 || isnan(e->to[i]))
                         continue;
                 say(t, "%s %s in %.1f s", any ? "," : "Quality:", names[i], e->to[i]);
                 any = true;
@@ -160,6 +171,7 @@ int sg_governor_explain(const struct sg_governor *g, uint64_t key, char **ret)
         say_policy(&t, g, j);
         say_size(&t, j);
         say_milestones(&t, &j->decision.estimate);
+        say_deadline(&t, g, j);
         say_promise(&t, j->domain, &j->decision.out.why);
         say_share(&t, j);
         if (t.error < 0) {
