@@ -128,6 +128,13 @@ static void apply_classes(struct sg_loop *loop, const struct sg_governor_plan *p
         }
 }
 
+static bool gets_turn(const struct sg_looped *p, const struct sg_decision *d)
+{
+        return d->out.list != p->list && d->out.weight > p->applied.weight;
+}
+
+/* Who gets a turn first: systemd takes one change after the other. What was applied and is planned
+ * again is nothing. */
 void sg_loop_apply(struct sg_loop *loop, const struct sg_governor_plan *plan, double now)
 {
         uint32_t most = 0;
@@ -136,12 +143,14 @@ void sg_loop_apply(struct sg_loop *loop, const struct sg_governor_plan *plan, do
         for (size_t i = 0; i < plan->n_jobs; i++)
                 if (plan->jobs[i]->out.weight > most)
                         most = plan->jobs[i]->out.weight;
-        for (size_t i = 0; i < plan->n_jobs; i++) {
-                struct sg_live *l = sg_manager_find(loop->manager, plan->jobs[i]->key);
+        for (unsigned all = 0; all < 2; all++)
+                for (size_t i = 0; i < plan->n_jobs; i++) {
+                        const struct sg_decision *d = plan->jobs[i];
+                        struct sg_live *l = sg_manager_find(loop->manager, d->key);
 
-                if (l && l->looped)
-                        apply(loop, l->looped, plan->jobs[i], most, now);
-        }
+                        if (l && l->looped && (all || gets_turn(l->looped, d)))
+                                apply(loop, l->looped, d, most, now);
+                }
 }
 
 uint64_t sg_loop_class_weight(const struct sg_manager *m, const struct sg_class *class)

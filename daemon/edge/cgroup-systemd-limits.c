@@ -84,7 +84,7 @@ static int on_soon(sd_event_source *source, void *userdata)
         return 0;
 }
 
-/* Not at once: what is asked for together is put in order first. */
+/* From callbacks, in which units may come and go. */
 static void send_soon(struct sg_systemd *sd)
 {
         int r;
@@ -173,9 +173,10 @@ static int send_change(struct change *c)
         return r;
 }
 
-static double ratio(uint64_t a, uint64_t b)
+/* What is given counts twice: what it is taken from has less at once. */
+static double moves(uint64_t have, uint64_t want)
 {
-        return (fmax((double)a, (double)b) + 1) / (fmin((double)a, (double)b) + 1);
+        return want > have ? 2 * (double)(want - have) : (double)(have - want);
 }
 
 /* Somebody waits for those that have a callback. */
@@ -184,8 +185,8 @@ static double urgency(const struct change *c)
         const struct sg_limits *have = &c->scope->limits, *want = &c->limits;
 
         return c->done || c->all ? INFINITY
-                                 : fmax(ratio(have->cpu_weight, want->cpu_weight),
-                                        ratio(have->cpu_quota_pm, want->cpu_quota_pm));
+                                 : fmax(moves(have->cpu_weight, want->cpu_weight),
+                                        moves(have->cpu_quota_pm, want->cpu_quota_pm));
 }
 
 /* NULL: none waits that could be sent. */
@@ -270,7 +271,10 @@ static int change(struct sg_scope *s, const struct sg_limits *l, const struct sg
         }
         c->all = replace_waiting(s->unit) || all;
         sg_list_append(&s->unit->changes, &c->link);
-        send_soon(s->unit->systemd);
+        if (done) /* which isn't called from here */
+                send_soon(s->unit->systemd);
+        else
+                sg_systemd_send_changes(s->unit->systemd);
         return 1;
 }
 
