@@ -240,29 +240,49 @@ static uint32_t steady(double weight, uint32_t before)
         return fabs((double)now - (double)before) < WEIGHT_STEP * before ? before : now;
 }
 
-/* So that the classes' parts come out as the sums of their jobs'. One class alone needs no other
- * weight than its own. */
+/* Classes of one domain, if that is governed, get what their jobs are to have in sum; else, and
+ * among domains, what their files say. */
+static double class_value(const struct sg_governor *g, const struct sg_governed_class *class,
+                          bool *ret_governed)
+{
+        const struct sg_domain *d = class->domain;
+        double weights = 0, shares = 0;
+        size_t n = 0;
+
+        for (size_t c = 0; c < g->n_classes; c++) {
+                if (g->classes[c].domain != d || g->classes[c].n_active == 0)
+                        continue;
+                weights += g->classes[c].weight;
+                shares += g->classes[c].share;
+                n++;
+        }
+        if (d->settings.share == SG_SHARE_FAIR || n == 1 || !(shares > 0))
+                return class->weight;
+        *ret_governed = true;
+        return weights * class->share / shares;
+}
+
 static void weigh_classes(struct sg_governor *g, bool calm)
 {
         double most = 0;
-        size_t in_use = 0;
+        bool governed = false;
 
         for (size_t i = 0; i < g->n_jobs; i++)
                 if (!g->jobs[i]->held)
                         g->classes[g->jobs[i]->class].share += g->jobs[i]->decision.out.share;
-        for (size_t c = 0; c < g->n_classes; c++) {
-                most = fmax(most, g->classes[c].share);
-                in_use += g->classes[c].n_active > 0;
-        }
+        for (size_t c = 0; c < g->n_classes; c++)
+                if (g->classes[c].n_active > 0)
+                        most = fmax(most, class_value(g, &g->classes[c], &governed));
         for (size_t c = 0; c < g->n_classes; c++) {
                 struct sg_governed_class *class = &g->classes[c];
+                double value = class_value(g, class, &governed);
 
                 if (class->n_active == 0)
                         class->granted = 0;
-                else if (calm || in_use == 1 || !(most > 0))
+                else if (calm || !governed)
                         class->granted = (uint32_t)lround(class->weight);
-                else
-                        class->granted = steady(class->share / most * WEIGHT_MAX, class->granted);
+                else /* finer than the files' */
+                        class->granted = steady(value / most * WEIGHT_MAX, class->granted);
                 g->class_decisions[c] = (struct sg_class_decision){
                         .name = class->name,
                         .weight = class->granted,

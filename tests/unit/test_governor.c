@@ -92,7 +92,29 @@ static void test_classes_by_weight(void **state)
         close_to(share_of(&w, 1), .25);
         close_to(share_of(&w, 2), .375);
         close_to(share_of(&w, 3), .375);
-        close_to((double)weight_of_class(&w, "train") / weight_of_class(&w, "default"), 3);
+        assert_int_equal(weight_of_class(&w, "train"), 300);
+        assert_int_equal(weight_of_class(&w, "default"), 100);
+        sg_governor_free(w.g);
+}
+
+/* Under an order over both, a class is worth what its jobs are to have. */
+static void test_classes_by_turns(void **state)
+{
+        struct sg_learner_report r = {.now = 10, .cpu = 5, .fraction = .9, .eval = 1};
+        struct world w;
+
+        (void)state;
+        world_new(&w);
+        class_of(&w, "default", 100, SG_SHARE_SRPT);
+        class_of(&w, "train", 300, SG_SHARE_SRPT);
+        configure(&w);
+        add(&w, 1, "default", 0);
+        add(&w, 2, "train", 0);
+        assert_int_equal(sg_governor_report(w.g, 1, &r), 0);
+        step(&w, 10);
+        close_to((double)weight_of_class(&w, "train") / weight_of_class(&w, "default"),
+                 share_of(&w, 2) / share_of(&w, 1));
+        assert_int_equal(weight_of_class(&w, "default"), 10000);
         sg_governor_free(w.g);
 }
 
@@ -354,6 +376,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_classes_by_weight),
+                cmocka_unit_test(test_classes_by_turns),
                 cmocka_unit_test(test_domains),
                 cmocka_unit_test(test_alone_keeps_its_weight),
                 cmocka_unit_test(test_held),
