@@ -7,7 +7,7 @@
 #include "base/time-util.h"
 #include "edge/log.h"
 #include "loop-internal.h"
-#include "monitor.h"
+#include "monitor-internal.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -184,7 +184,7 @@ static struct sg_governor_job describe(const struct sg_live *l)
                 .class = l->class->name,
                 .uid = (uint32_t)l->job.uid,
                 .now = now,
-                .arrival = d ? now - (double)d->running_usec / SG_USEC_PER_SEC : now,
+                .arrival = d ? now - (double)sg_monitor_running_usec(d) / SG_USEC_PER_SEC : now,
                 .cpus = (double)(limits->cpus_max > limits->cpus ? limits->cpus_max : limits->cpus),
                 .cpus_max = cpus_max(l),
                 .weight = (double)limits->cpu_weight,
