@@ -15,7 +15,7 @@
 #define SAME_SHARE 1e-3
 #define WEIGHT_STEP .05
 #define RETURN_SEC 300 /* jobs that ran when we were restarted are found again by then */
-#define NEW_SEC 3      /* until its use has been counted */
+#define NEW_TICKS 3    /* until its use has been counted */
 #define MOSTLY_IDLE .5
 
 static int make_room(struct sg_governor *g)
@@ -224,7 +224,8 @@ bool sg_governor_is_calm(const struct sg_governor *g)
 
                 if (j->held)
                         continue;
-                if (isnan(sg_learner_width(j->learner)) && g->now < j->arrival + NEW_SEC)
+                if (isnan(sg_learner_width(j->learner)) &&
+                    g->now < j->arrival + NEW_TICKS * j->domain->settings.tick)
                         perhaps += width_of(g, j);
                 else
                         wanted += width_of(g, j);

@@ -69,6 +69,7 @@ def reaches(look, mib):
     seen = []
     until(there, f"{mib} MiB to be shown as sent")
     received, sent = seen
-    assert sent <= mib * MIB * 1.02, f"{sent} bytes for {mib} MiB"
+    # 66 bytes of headers for each segment; of a busy machine those may be Ethernet's, of 1448 bytes.
+    assert sent <= mib * MIB * 1.05, f"{sent} bytes for {mib} MiB"
     assert 0 < received < mib * MIB * 0.05, f"{received} bytes received for {mib} MiB sent"
     return sent
