@@ -2,7 +2,6 @@
 #pragma once
 /* What the loop's files share. Times are seconds of CLOCK_MONOTONIC. */
 
-#include "core/fraction.h"
 #include "core/planner.h"
 #include "edge/decision-log.h"
 #include "edge/listeners.h"
@@ -12,7 +11,6 @@
 struct sg_looped {
         struct sg_list link; /* loop.jobs */
         struct sg_live *live;
-        struct sg_fraction fraction; /* which part of its work it says is done */
         enum sg_share_list list;     /* as decided last */
         struct sg_applied applied;   /* in force, or on its way */
         uint32_t own_weight;         /* what its user gave it */

@@ -219,7 +219,6 @@ void sg_loop_add(struct sg_live *l)
                                          .cap_pm = SG_UNLIMITED};
         p->own_weight = p->applied.weight;
         p->awaited = j.aside;
-        sg_fraction_init(&p->fraction, l->job.steps);
         sg_list_append(&loop->jobs, &p->link);
         l->looped = p;
         if (l->job.state == SG_JOB_SUSPENDED)
@@ -254,15 +253,17 @@ void sg_loop_changed(struct sg_live *l)
 void sg_loop_heard(struct sg_live *l, const struct sg_report *report, uint64_t cpu_usec)
 {
         struct sg_loop *loop = l->manager->loop;
+        struct sg_progress_view v;
         struct sg_learner_report r;
         double now = sg_loop_now();
 
         if (!l->looped || cpu_usec == SG_UNLIMITED)
                 return;
+        sg_monitor_view(l, &v);
         r = (struct sg_learner_report){
                 .now = now,
                 .cpu = (double)cpu_usec / SG_USEC_PER_SEC,
-                .fraction = sg_fraction_feed(&l->looped->fraction, report),
+                .fraction = v.fraction,
                 .eval = report->has & SG_REPORT_EVAL ? report->eval : (double)NAN,
         };
         if (sg_governor_report(loop->governor, l->job.key.n, &r) < 0)
