@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define WRONG 1.5
 #define LINEAR .95      /* as the learner's */
 #define LOST_MIN .2     /* s: counters are never of quite the same time */
 #define WEIGHT_MIN 1e-3 /* nobody is given nothing for ever */
@@ -225,6 +226,13 @@ static bool differs(const struct guard_job *a, const struct guard_job *b)
                a->held != b->held || a->ghost != b->ghost;
 }
 
+/* It has ended on the fair node, but by a size that wasn't its own: if it kept that promise, work
+ * of which nobody knew would go before everybody else's. Honest estimates don't err so far. */
+static bool was_wrong(const struct guard_job *j, double total)
+{
+        return total > WRONG * j->served;
+}
+
 /* What the snapshot says of a job, with what was known of it (NULL: it is new). */
 static struct guard_job taken(struct sg_guard *g, const struct sg_share_job *j,
                               const struct sg_share_class *class, const struct guard_job *known)
@@ -247,9 +255,13 @@ static struct guard_job taken(struct sg_guard *g, const struct sg_share_job *j,
         }
         new.served = known->served;
         new.finish = known->finish;
-        new.done = known->done;
+        new.done = known->done && !was_wrong(known, new.total);
         if (new.done)
                 return new;
+        if (known->done) {
+                new.finish = INFINITY;
+                g->changed = true;
+        }
         if (differs(&new, known))
                 g->changed = true;
         if (!new.held &&new.served >= new.total) {

@@ -316,11 +316,30 @@ static void what_was_promised_once_stays(void **state)
         assert_near(w.vf[0], 8, 1e-9);
         w.jobs[1].used = 10;
         step(&w, 10);
-        w.jobs[0].estimate.total = 1000; /* it turns out to be much larger, too late */
+        w.jobs[0].estimate.total = 5; /* it turns out to be larger, too late */
         w.jobs[1].used = 11;
         step(&w, 11);
         assert_near(w.vf[0], 8, 1e-9);
         assert_near(w.vf[1], 24, 1e-9);
+        sg_guard_free(w.guard);
+}
+
+/* As a job that lies does: with the old promise its work would go before everybody else's. */
+static void a_promise_on_a_wrong_size_is_none(void **state)
+{
+        struct world w;
+
+        (void)state;
+        world_init(&w);
+        join(&w, 4);
+        join(&w, 20);
+        step(&w, 0);
+        w.jobs[1].used = 10;
+        step(&w, 10);
+        w.jobs[0].estimate.total = 1000;
+        w.jobs[1].used = 11;
+        step(&w, 11);
+        assert_true(w.vf[0] > 1000);
         sg_guard_free(w.guard);
 }
 
@@ -472,6 +491,7 @@ int main(void)
                 cmocka_unit_test(another_attempt_begins_anew),
                 cmocka_unit_test(who_was_there_to_stay_leaves_no_ghost),
                 cmocka_unit_test(what_was_promised_once_stays),
+                cmocka_unit_test(a_promise_on_a_wrong_size_is_none),
                 cmocka_unit_test(a_size_that_grows_moves_the_finish),
                 cmocka_unit_test(splitting_pays_nobody),
                 cmocka_unit_test(a_restart_forgets_nothing),
