@@ -11,10 +11,10 @@
 struct sg_looped {
         struct sg_list link; /* loop.jobs */
         struct sg_live *live;
-        enum sg_share_list list;     /* as decided last */
-        struct sg_applied applied;   /* in force, or on its way */
-        uint32_t own_weight;         /* what its user gave it */
-        double changed;              /* when that was last written */
+        enum sg_share_list list;   /* as decided last */
+        struct sg_applied applied; /* in force, or on its way */
+        uint32_t own_weight;       /* what its user gave it */
+        double changed;            /* when that was last written */
         /* when its use was last told, and what that was then; 0 = never */
         double counted, used[SG_N_RESOURCES];
         uint64_t group; /* the id of its group in the v2 tree; 0 = not looked up, or none */

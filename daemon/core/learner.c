@@ -19,8 +19,6 @@
 #define SINGLE 1.2         /* CPUs */
 #define LINEAR 0.95        /* exponents: from there on what it used tells how far it is */
 
-SG_DEFINE_CLEANUP(struct sg_learner *, sg_learner_free)
-
 int sg_learner_new(struct sg_learner **ret, const struct sg_learner_job *j)
 {
         struct sg_learner *l = calloc(1, sizeof(*l));

@@ -11,6 +11,7 @@
 
 #define LINE 512
 #define SIMULATED_MAX 8
+#define SECONDS_MAX 1e5 /* what takes years there takes minutes here */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -50,7 +51,8 @@ static void check_run(const struct sg_trace_job *jobs, size_t n)
         struct sg_sim_options o;
 
         for (size_t i = 0; i < n; i++)
-                if (jobs[i].reports > 100)
+                if (jobs[i].reports > 100 || jobs[i].work / jobs[i].width > SECONDS_MAX ||
+                    jobs[i].arrival > SECONDS_MAX)
                         return;
         sg_sim_options_init(&o);
         o.reference = SG_SIM_SHORTEST;
