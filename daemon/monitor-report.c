@@ -56,6 +56,8 @@ static void feed(struct sg_monitor *mon, struct sg_live *l, const struct sg_repo
         if (strcmp(d->source, source) != 0)
                 (void)snprintf(d->source, sizeof(d->source), "%s", source);
         d->reported = true;
+        if (l->job.state != SG_JOB_RUNNING) /* its end has been told already */
+                note_in_row(l);
         sg_loop_heard(l, report, cpu_usec);
         if (!mon->reported) {
                 mon->reported = true;
