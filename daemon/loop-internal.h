@@ -41,6 +41,7 @@ struct sg_loop {
         bool calm;                      /* at the last step */
         bool recalled;                  /* a former daemon's file was there */
         double peak[SG_N_RESOURCES];    /* the most of each, per second, that any job has had */
+        int log_error, store_error;     /* said already: a full disk is told of once */
         char *state_dir;
 };
 

@@ -49,9 +49,10 @@ void sg_loop_store_now(struct sg_loop *loop, double now)
 {
         int r = write_state(loop);
 
-        if (r < 0)
+        if (r < 0 && r != loop->store_error)
                 sg_log(LOG_WARNING, "cannot store what was learnt of jobs, ignoring: %s",
                        strerror(-r));
+        loop->store_error = r < 0 ? r : 0;
         loop->stored = now;
         loop->dirty = SG_LOOP_CLEAN;
 }

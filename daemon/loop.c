@@ -85,9 +85,10 @@ static void note(struct sg_loop *loop, const struct sg_governor_plan *plan)
         if (!loop->log)
                 return;
         r = sg_decision_log_put(loop->log, sg_now_realtime_usec(), causes, plan);
-        if (r < 0)
+        if (r < 0 && r != loop->log_error)
                 sg_log(LOG_WARNING, "cannot write the log of decisions, ignoring: %s",
                        strerror(-r));
+        loop->log_error = r < 0 ? r : 0;
 }
 
 static void step(struct sg_loop *loop)
