@@ -210,24 +210,6 @@ static enum sg_share_list list_of(const struct sg_share_job *j, double share)
                                         : SG_LIST_WAIT;
 }
 
-static struct sg_share_out out_of(const struct step *p, size_t i)
-{
-        const struct sg_share_job *j = &p->s->jobs[i];
-        struct sg_share_out o = {
-                .share = p->shares[i],
-                .weight = sg_share_weight(p->shares[i]),
-                .cap = INFINITY,
-                .list = j->held    ? SG_LIST_NONE
-                        : j->aside ? SG_LIST_ASIDE
-                                   : list_of(j, p->shares[i]),
-                .why = sg_share_because(j->held    ? SG_REASON_NONE
-                                        : j->aside ? SG_REASON_ASIDE
-                                                   : SG_REASON_SPARE),
-        };
-
-        return o;
-}
-
 static bool is_probe(const struct step *p, size_t place)
 {
         return place >= p->begin[TURN_PROBE] && place < p->begin[TURN_PROBE + 1];
@@ -236,7 +218,8 @@ static bool is_probe(const struct step *p, size_t place)
 static void tell(const struct step *p, struct sg_share_out *out)
 {
         for (size_t i = 0; i < p->s->n_jobs; i++)
-                out[i] = out_of(p, i);
+                out[i] = sg_share_plain(&p->s->jobs[i], p->shares[i],
+                                        list_of(&p->s->jobs[i], p->shares[i]), SG_REASON_SPARE);
         for (size_t k = 0; k < p->n; k++) {
                 const struct sg_deadline_job *j = p->order[k];
                 struct sg_share_out *o = &out[j->origin];

@@ -78,18 +78,9 @@ static int divide(struct step *p, double exponent)
 static struct sg_share_out out_of(const struct step *p, size_t i)
 {
         const struct sg_share_job *j = &p->s->jobs[i];
-        struct sg_share_out o = {
-                .share = p->shares[i],
-                .weight = sg_share_weight(p->shares[i]),
-                .cap = INFINITY,
-                .list = j->held    ? SG_LIST_NONE
-                        : j->aside ? SG_LIST_ASIDE
-                                   : SG_LIST_RUN,
-                .why = sg_share_because(j->held             ? SG_REASON_NONE
-                                        : j->aside          ? SG_REASON_ASIDE
-                                        : p->s->n_jobs == 1 ? SG_REASON_ALONE
-                                                            : SG_REASON_SHORTEST),
-        };
+        struct sg_share_out o =
+                sg_share_plain(j, p->shares[i], SG_LIST_RUN,
+                               p->s->n_jobs == 1 ? SG_REASON_ALONE : SG_REASON_SHORTEST);
 
         if (takes_part(j))
                 o.why.index = j->estimate.remaining;

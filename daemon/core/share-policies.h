@@ -23,3 +23,22 @@ static inline struct sg_share_why sg_share_because(enum sg_share_reason reason)
         return (struct sg_share_why){
                 .reason = reason, .index = NAN, .virtual_finish = NAN, .due = NAN, .slack = NAN};
 }
+
+/* What a job gets by its share alone. The list and the reason are for those that take part; who is
+ * held or aside has its own. */
+static inline struct sg_share_out sg_share_plain(const struct sg_share_job *j, double share,
+                                                 enum sg_share_list list,
+                                                 enum sg_share_reason reason)
+{
+        return (struct sg_share_out){
+                .share = share,
+                .weight = sg_share_weight(share),
+                .cap = INFINITY,
+                .list = j->held    ? SG_LIST_NONE
+                        : j->aside ? SG_LIST_ASIDE
+                                   : list,
+                .why = sg_share_because(j->held    ? SG_REASON_NONE
+                                        : j->aside ? SG_REASON_ASIDE
+                                                   : reason),
+        };
+}
