@@ -31,12 +31,13 @@ CFLAGS_ALL := -std=gnu11 -g $(WARN) -fno-common -ffunction-sections -fdata-secti
 LDFLAGS_ALL := -Wl,--gc-sections -Wl,-z,relro -Wl,-z,now -Wl,--as-needed
 STATIC := -static
 
+# What sanitizers report are lines, for which -g1 will do; with all of -g they compile a third longer.
 ifeq ($(VARIANT),release)
 CFLAGS_ALL += -O2 $(HARDEN) -D_FORTIFY_SOURCE=2
 else ifeq ($(VARIANT),debug)
 CFLAGS_ALL += -O1 $(HARDEN) -DSG_FAULTS
 else ifeq ($(VARIANT),asan)
-CFLAGS_ALL += -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined -DSG_FAULTS
+CFLAGS_ALL += -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined -DSG_FAULTS
 LDFLAGS_ALL += -fsanitize=address,undefined
 STATIC :=
 else ifeq ($(VARIANT),tsan)
@@ -49,7 +50,7 @@ LDFLAGS_ALL += --coverage
 STATIC :=
 else ifeq ($(VARIANT),fuzz)
 CC := clang
-CFLAGS_ALL += -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
+CFLAGS_ALL += -O1 -g1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
 LDFLAGS_ALL += -fsanitize=address,undefined
 STATIC :=
 else
@@ -98,7 +99,7 @@ FUZZERS := $(patsubst tests/fuzz/%.c,$(O)/tests/fuzz/%,$(FUZZ_SRC))
 MAN_PAGES := $(patsubst docs/%.scd,build/man/%,$(wildcard docs/*.scd))
 
 # What jobs link or load.
-CLIENT_SO := $(O)/libschedgov.so.0
+CLIENT_SO := $(O)/libschedgov.so.1
 CLIENT_A := $(O)/libschedgov.a
 OMP_SO := $(O)/libschedgov-omp.so
 LIBRARIES := $(CLIENT_SO) $(CLIENT_A) $(if $(OMP_SRC),$(OMP_SO))
@@ -223,9 +224,12 @@ NEEDS_check-unit := build check
 NEEDS_check-vm := build check
 NEEDS_coverage := build check
 NEEDS_kills := build check
+NEEDS_soak := build check
 NEEDS_lint := build lint
 NEEDS_fuzz := build fuzz
-NEEDS_demo := build check
+NEEDS_demo := build demo
+NEEDS_pictures := build check pictures
+NEEDS_deb := build deb
 NEEDS_bench-launch := build bench
 NEEDS_bench-loop := build check
 NEEDS_bench-loop-vm := build vm
@@ -249,6 +253,8 @@ deps:
 INTEGRATION_TESTS := $(shell find tests/integration -maxdepth 1 -type f -executable 2>/dev/null | sort)
 SIM_TESTS := $(shell find tests/sim -maxdepth 1 -type f -executable 2>/dev/null | sort)
 TEST_SECONDS ?= 120
+# They wait as much as they compute.
+TEST_JOBS ?= $(shell expr $$(nproc) \* 2)
 
 # Variants with sanitizers have the fault points themselves.
 FAULT_BUILD := $(if $(filter release,$(VARIANT)),$(O:%/release=%)/debug,$(O))
@@ -261,7 +267,7 @@ endif
 TEST_ENV = SG_BUILD=$(abspath $(O)) SG_FAULT_BUILD=$(abspath $(FAULT_BUILD)) VARIANT=$(VARIANT) \
            UBSAN_OPTIONS=print_stacktrace=1
 
-# These run in guests of their own, after the others: emulation takes the whole machine.
+# These run in guests of their own, and begin after the others: emulation takes the whole machine.
 VM_TESTS := $(shell find tests/vm -maxdepth 1 -type f -executable -name 'test-*' 2>/dev/null | sort)
 RUN_VM := $(if $(filter 1,$(SKIP_VM)),,$(if $(filter release debug asan,$(VARIANT)),$(VM_TESTS)))
 WITH_VM := $(if $(RUN_VM),--with 'tests/vm/run --prepared' $(RUN_VM))
@@ -275,20 +281,29 @@ ifneq ($(RUN_VM),)
 	@tests/deps vm && $(TEST_ENV) tests/vm/run --prepare || echo 'vm: the tests in guests are going to fail'
 endif
 
+.PHONY: deb-ready
+deb-ready: deps
+	+@$(MAKE) --no-print-directory deb || echo 'deb: the tests of the packages are going to fail'
+
 .PHONY: check check-unit check-vm
-check: deps all fault-build $(WORKLOADS) $(UNIT_TESTS) $(VECTORS) $(FUZZERS) vm-ready
+check: deps all fault-build $(WORKLOADS) $(UNIT_TESTS) $(VECTORS) $(FUZZERS) deb-ready vm-ready
 	$(SAY_NOT_RUN)
-	@$(TEST_ENV) tests/run -j 2 -t $(TEST_SECONDS) $(UNIT_TESTS) $(FUZZERS) $(SIM_TESTS) $(INTEGRATION_TESTS) $(WITH_VM)
-check-vm: deps all fault-build $(WORKLOADS) vm-ready
+	@$(TEST_ENV) tests/run -j $(TEST_JOBS) -t $(TEST_SECONDS) $(UNIT_TESTS) $(FUZZERS) $(SIM_TESTS) $(INTEGRATION_TESTS) $(WITH_VM)
+check-vm: deps all fault-build $(WORKLOADS) deb-ready vm-ready
 	$(SAY_NOT_RUN)
-	@$(if $(RUN_VM),$(TEST_ENV) tests/run -j 2 -t $(TEST_SECONDS) $(WITH_VM))
+	@$(if $(RUN_VM),$(TEST_ENV) tests/run -j $(TEST_JOBS) -t $(TEST_SECONDS) $(WITH_VM))
 check-unit: deps $(UNIT_TESTS) $(VECTORS) $(FUZZERS)
-	@$(TEST_ENV) tests/run -j 2 -t $(TEST_SECONDS) $(UNIT_TESTS) $(FUZZERS) tests/integration/vectors
+	@$(TEST_ENV) tests/run -j $(TEST_JOBS) -t $(TEST_SECONDS) $(UNIT_TESTS) $(FUZZERS) tests/integration/vectors
 
 # What check does with fewer of them: each costs 0.2 s.
 .PHONY: kills
 kills: deps all $(WORKLOADS)
 	@$(TEST_ENV) SG_KILLS=$(or $(SG_KILLS),1000) tests/run tests/integration/crash-random
+
+# Mixed load, kills, changes of policy: SG_SOAK_SECONDS (1200), SG_SEED; tests/soak/soak says the rest.
+.PHONY: soak
+soak: deps all $(WORKLOADS)
+	@$(TEST_ENV) tests/soak/soak --json build/soak.json
 
 FUZZ_SECONDS ?= 120
 .PHONY: fuzz
@@ -302,7 +317,9 @@ endif
 
 .PHONY: coverage
 ifeq ($(VARIANT),cov)
-coverage: check
+# Programs of other users can't write their counts, and say so where tests look: what fails is for check to tell.
+coverage: deps
+	+@$(MAKE) --no-print-directory check || echo 'coverage: of what ran'
 	@tests/coverage $(O)/obj
 else
 coverage: deps
@@ -312,6 +329,11 @@ endif
 .PHONY: demo bench-launch bench-loop bench-loop-vm bench-monitor bench-parse bench-sim bench-vm bench-omp
 demo: deps all $(WORKLOADS)
 	@$(TEST_ENV) tests/demo/demo
+# Those in the README, from live runs; the screen is tmux's.
+.PHONY: pictures
+pictures: deps all $(WORKLOADS)
+	@$(TEST_ENV) tests/demo/screenshot >build/top.svg && mv build/top.svg docs/top.svg
+	@$(TEST_ENV) SG_DEMO_SVG=docs/demo.svg tests/demo/demo
 bench-launch: deps all $(WORKLOADS) $(BENCHES)
 	@$(TEST_ENV) tests/bench/bench-launch
 bench-loop: deps all $(O)/tests/bench/bench_governor
@@ -333,7 +355,7 @@ bench-policy: deps all $(WORKLOADS)
 
 # --- lint -----------------------------------------------------------------------------------------
 
-LINTS := layers format cppcheck shell sizes words man
+LINTS := layers format cppcheck shell sizes words man docs
 lint_layers = $(CORE_LIB)
 lint_man = $(MAN_PAGES)
 .PHONY: lint $(LINTS:%=lint-%)
@@ -350,17 +372,22 @@ USRLIBDIR ?= $(PREFIX)/lib
 PYTHONDIR ?= $(PREFIX)/lib/python3/dist-packages
 DOCDIR ?= $(PREFIX)/share/doc/schedgov
 MANDIR ?= $(PREFIX)/share/man
-COMPLETION_DIR ?= $(PREFIX)/share/bash-completion/completions
+BASH_COMPLETION_DIR ?= $(PREFIX)/share/bash-completion/completions
+ZSH_COMPLETION_DIR ?= $(PREFIX)/share/zsh/$(if $(filter /usr,$(PREFIX)),vendor-completions,site-functions)
 UNITDIR ?= $(PREFIX)/lib/systemd/system
 USERUNITDIR ?= $(PREFIX)/lib/systemd/user
 SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
 TMPFILESDIR ?= $(PREFIX)/lib/tmpfiles.d
 DBUS_SERVICES_DIR ?= $(PREFIX)/share/dbus-1/system-services
-# These are looked for in one place only, whatever the prefix: by the daemon, the bus and polkit.
+# These are looked for in one place only, whatever the prefix: by the daemon, the bus, polkit and fish.
 VENDOR_CONF_DIR ?= /usr/lib/schedgov
 DBUS_POLICY_DIR ?= /usr/share/dbus-1/system.d
 POLKIT_DIR ?= /usr/share/polkit-1/actions
+FISH_COMPLETION_DIR ?= /usr/share/fish/vendor_completions.d
 CONF_FILES := $(shell find conf -type f -not -name '.*' 2>/dev/null)
+
+# What the manual refers to, and other pages for users.
+GUIDES := adoption cgroups metrics policies progress simulate
 
 UNITS := $(O)/units/schedgovd.service $(O)/units/schedgov-launch.service units/schedgov-launch.socket \
          units/schedgov.slice
@@ -379,7 +406,8 @@ INSTALLED := 0755:$(O)/schedgovd:$(PREFIX)/sbin/schedgovd 0755:$(O)/schedctl:$(P
         $(foreach u,$(UNITS),0644:$(u):$(UNITDIR)/$(notdir $(u))) \
         $(foreach u,$(USER_UNITS),0644:$(u):$(USERUNITDIR)/$(notdir $(u))) \
         0644:units/sysusers.conf:$(SYSUSERSDIR)/schedgov.conf 0644:units/tmpfiles.conf:$(TMPFILESDIR)/schedgov.conf \
-        0644:ctl/schedctl.bash:$(COMPLETION_DIR)/schedctl \
+        0644:ctl/schedctl.bash:$(BASH_COMPLETION_DIR)/schedctl 0644:ctl/schedctl.zsh:$(ZSH_COMPLETION_DIR)/_schedctl \
+        0644:ctl/schedctl.fish:$(FISH_COMPLETION_DIR)/schedctl.fish \
         0644:units/org.schedgov1.conf:$(DBUS_POLICY_DIR)/org.schedgov1.conf \
         0644:units/org.schedgov1.service:$(DBUS_SERVICES_DIR)/org.schedgov1.service \
         0644:units/org.schedgov1.policy:$(POLKIT_DIR)/org.schedgov1.policy \
@@ -388,7 +416,8 @@ INSTALLED := 0755:$(O)/schedgovd:$(PREFIX)/sbin/schedgovd 0755:$(O)/schedctl:$(P
         $(foreach l,$(LIBRARIES),0644:$(l):$(USRLIBDIR)/$(notdir $(l))) \
         0644:$(O)/schedgov.pc:$(USRLIBDIR)/pkgconfig/schedgov.pc 0644:lib/client/schedgov.h:$(PREFIX)/include/schedgov.h \
         0644:lib/client/schedgov.py:$(PYTHONDIR)/schedgov.py \
-        $(foreach e,$(wildcard examples/*.py),0644:$(e):$(DOCDIR)/$(e))
+        $(foreach e,$(wildcard examples/*.py),0644:$(e):$(DOCDIR)/$(e)) \
+        $(foreach g,$(GUIDES),0644:docs/$(g).md:$(DOCDIR)/$(g).md)
 LINKED := $(USRLIBDIR)/libschedgov.so
 OWN_DIRS := $(DOCDIR)/examples $(DOCDIR) $(VENDOR_CONF_DIR)/policy.d $(VENDOR_CONF_DIR) $(LIBDIR)
 put = install -D -m $(word 1,$(1)) $(word 2,$(1)) $(DESTDIR)$(word 3,$(1))
@@ -402,10 +431,27 @@ endef
 man: $(MAN_PAGES)
 install: all man $(UNITS) $(USER_UNITS) $(O)/schedgov.pc
 	$(foreach i,$(INSTALLED),@$(call put,$(subst :, ,$(i)))$(newline)	)
-	@ln -sf libschedgov.so.0 $(DESTDIR)$(LINKED)
+	@ln -sf $(notdir $(CLIENT_SO)) $(DESTDIR)$(LINKED)
 uninstall:
 	rm -f $(foreach i,$(INSTALLED),$(call where,$(i))) $(DESTDIR)$(LINKED)
 	@rmdir --ignore-fail-on-non-empty $(wildcard $(OWN_DIRS:%=$(DESTDIR)%)) 2>/dev/null || true
+
+# --- Debian packages ------------------------------------------------------------------------------
+
+# Of a copy, since debhelper works where the sources are. Its objects stay: what hasn't changed isn't
+# compiled again. Our tests are run by `make check`, so not here, too.
+DEB := build/deb
+DEB_SOURCES := Makefile LICENSE README.md conf ctl daemon debian docs examples lib units
+.PHONY: deb
+deb: $(DEB)/.made
+$(DEB)/.made: $(shell find $(DEB_SOURCES) -type f 2>/dev/null) | deps
+	@mkdir -p $(DEB)/source && rm -f $(DEB)/*.deb
+	@find $(DEB)/source -mindepth 1 -maxdepth 1 ! -name build -exec rm -rf {} +
+	@tar -c $(DEB_SOURCES) | tar -x -C $(DEB)/source
+	@echo '  DEB   $(DEB)'; cd $(DEB)/source && \
+	 env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL DEB_BUILD_OPTIONS='nocheck noautodbgsym' \
+	 dpkg-buildpackage -us -uc -b -nc -Jauto -Pnocheck >../log 2>&1 || { tail -n 40 ../log; exit 1; }
+	@touch $@
 
 .PHONY: clean help
 clean:
@@ -418,7 +464,9 @@ help:
 #h make check-unit      unit tests and the fuzzers' corpora only
 #h make check-vm        those in QEMU guests only; SKIP_VM=1 leaves them out, here and in check
 #h make kills           1,000 kill -9 at random under load (SG_KILLS=), and what was lost: nothing
+#h make soak            20 minutes of mixed load (SG_SOAK_SECONDS=): is anything lost, doubled, left, growing?
 #h make demo            three training jobs under three policies, live, within 90 seconds
+#h make pictures        those of the README, from live runs
 #h make bench-launch    what a job's start costs, next to its peers
 #h make bench-loop      a step of each policy, and from a job's start or end to changed weights
 #h make bench-loop-vm   the latter under systemd in a guest, next to one SetUnitProperties
@@ -428,11 +476,12 @@ help:
 #h make bench-omp       an OpenMP program under a quota, with the preload and with fixed threads
 #h make bench-policy    training jobs under each share policy, on one CPU; SG_BENCH_SCALE=, SG_BENCH_REPEAT=
 #h make bench-vm        what bench-launch measures, under systemd in a guest, next to systemd-run
-#h make lint            layers, format, cppcheck, shellcheck, sizes, words, man pages
+#h make lint            layers, format, cppcheck, shellcheck, sizes, words, man pages, and what they say
 #h make fuzz            every fuzzer for FUZZ_SECONDS (120), as many at a time as there are CPUs
 #h make coverage        the tests with gcov, and lines covered by folder
 #h make man             manual pages, in build/man
 #h make install         PREFIX=/usr/local DESTDIR=; `make uninstall` takes it back
+#h make deb             Debian packages, in build/deb
 #h make deps            the Debian packages for all of this; check, demo, … call it for theirs
 #h
 #h VARIANT=release|debug|asan|tsan|cov|fuzz builds in build/$VARIANT; CI=1 makes warnings errors;

@@ -112,9 +112,13 @@ static int lost(struct sg_error *e)
 /* Neither was named: what there could be, and how to get it. */
 static int nobody_there(const char *own, struct sg_error *e)
 {
+        bool systemd = access("/run/systemd/system", F_OK) == 0;
+
         return sg_error_set(e, SG_EXIT_OWN_FAILURE, SG_SYSTEM_SOCKET,
-                            "as root: systemctl start schedgovd; for yourself: systemctl --user "
-                            "start schedgovd; or give --socket",
+                            systemd ? "as root: systemctl start schedgovd; for yourself: systemctl "
+                                      "--user start schedgovd; or give --socket"
+                                    : "schedgovd --standalone --state-dir DIR starts one, "
+                                      "SCHEDGOV_SOCKET=DIR/bus or --socket DIR/bus finds it",
                             "no schedgovd runs here: there is no %s%s%s", SG_SYSTEM_SOCKET,
                             own ? " and no " : "", own ?: "");
 }
@@ -126,6 +130,7 @@ static int unreachable(const struct sg_client *c, int r, struct sg_error *e)
         return sg_error_set(e, r == -EAGAIN ? SG_EXIT_TRY_LATER : SG_EXIT_OWN_FAILURE, c->path,
                             r == -EACCES   ? "ask for access to its directory, or give --socket"
                             : r == -EAGAIN ? "it has no time for more callers; try later"
+                            : c->unnamed   ? "systemctl status schedgovd says why it doesn't run"
                                            : "start it, or give --socket or SCHEDGOV_SOCKET",
                             "cannot reach schedgovd at %s: %s", c->path, strerror(-r));
 }
@@ -306,6 +311,13 @@ int sg_client_get_string(struct sg_client *c, const char *member, const char *ar
         return *ret ? 0 : -ENOMEM;
 }
 
+int sg_client_check_job(struct sg_client *c, const char *id, struct sg_error *e)
+{
+        _cleanup_free_ char *document = NULL;
+
+        return sg_client_get_string(c, "DescribeJob", id, &document, e);
+}
+
 int sg_client_get_strv(struct sg_client *c, const char *member, char ***ret, struct sg_error *e)
 {
         _cleanup_message_ sd_bus_message *m = NULL, *reply = NULL;
@@ -318,13 +330,6 @@ int sg_client_get_strv(struct sg_client *c, const char *member, char ***ret, str
                 return r;
         r = sd_bus_message_read_strv(reply, ret);
         return r < 0 ? sg_error_garbled(e, r) : 0;
-}
-
-void sg_strv_free(char **v)
-{
-        for (char **s = v; s && *s; s++)
-                free(*s);
-        free(v);
 }
 
 int sg_client_process(struct sg_client *c, uint64_t timeout_usec, struct sg_error *e)

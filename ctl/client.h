@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 /*
- * The connection to the governor and calls on it (docs/bus.md). Failures are described in the
+ * The connection to the governor and calls on it (org.schedgov1(5)). Failures are described in the
  * `struct sg_error`; a lost connection is -ECONNRESET, so that a verb which can go on after a
  * restart of the governor can tell.
  */
 
+#include "base/cleanup.h"
 #include "ctl/error.h"
 #include "proto/names.h"
 #include <stdbool.h>
@@ -41,8 +42,9 @@ int sg_client_call(struct sg_client *c, sd_bus_message *m, const char *object, s
 /* Manager calls with at most one string in and one string (a copy) or list of strings out. */
 int sg_client_get_string(struct sg_client *c, const char *member, const char *argument, char **ret,
                          struct sg_error *e);
+/* That there is this job, where a log of it may be empty. */
+int sg_client_check_job(struct sg_client *c, const char *id, struct sg_error *e);
 int sg_client_get_strv(struct sg_client *c, const char *member, char ***ret, struct sg_error *e);
-void sg_strv_free(char **v);
 
 /* Handles what has arrived, or waits up to timeout_usec (UINT64_MAX: forever) for something. 0, or
  * -ECONNRESET. */
@@ -53,7 +55,7 @@ int sg_error_from_reply(struct sg_error *e, const sd_bus_error *error, const cha
 /* Describes what sd_bus_call() failed with. */
 int sg_client_failure(struct sg_client *c, int r, const sd_bus_error *error, const char *object,
                       struct sg_error *e);
-/* Describes a message that does not have the form that docs/bus.md says. */
+/* Describes a message that does not have the form that org.schedgov1(5) says. */
 int sg_error_garbled(struct sg_error *e, int r);
 
 static inline void sg_client_closep(struct sg_client *c)
@@ -61,15 +63,5 @@ static inline void sg_client_closep(struct sg_client *c)
         sg_client_close(c);
 }
 
-static inline void sg_strv_freep(char ***v)
-{
-        sg_strv_free(*v);
-}
-
-static inline void sg_message_unrefp(sd_bus_message **m)
-{
-        sd_bus_message_unref(*m);
-}
-
-#define _cleanup_client_ __attribute__((cleanup(sg_client_closep)))
-#define _cleanup_message_ __attribute__((cleanup(sg_message_unrefp)))
+#define _cleanup_client_ _cleanup_(sg_client_closep)
+#define _cleanup_message_ _cleanup_(sd_bus_message_unrefp)

@@ -4,6 +4,7 @@
 
 #include "ctl/command.h"
 #include "base/cleanup.h"
+#include "proto/job-env.h"
 #include <errno.h>
 #include <string.h>
 
@@ -67,10 +68,8 @@ static bool overridden(const struct sg_invocation *inv, const char *variable, si
 
 static int fill_environment(struct sg_command *cmd, const struct sg_invocation *inv)
 {
-        size_t n = 0, used = 0;
+        size_t n = environ ? sg_job_env_drop((const char **)environ) : 0, used = 0;
 
-        while (environ && environ[n])
-                n++;
         cmd->env = calloc(n + inv->n_env + 1, sizeof(*cmd->env));
         if (!cmd->env)
                 return -ENOMEM;

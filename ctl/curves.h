@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
-/* A job's series (schedgov.series/1, docs/bus.md) as columns of numbers. */
+/* A job's series (schedgov.series/1, org.schedgov1(5)) as columns of numbers. */
 
 #include <jansson.h>
 #include <stddef.h>

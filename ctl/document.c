@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/format.h"
 #include "base/time-util.h"
+#include "base/utf8.h"
 #include "ctl/chart.h"
 #include "ctl/output.h"
 #include "ctl/progress.h"
@@ -124,17 +125,30 @@ static void state_line(const json_t *job)
                      sg_colour(SG_PLAIN), how);
 }
 
+static const char *how_deadline_goes(const json_t *job, uint64_t deadline, uint64_t ended,
+                                     uint64_t now)
+{
+        struct sg_job_progress p;
+
+        if (ended > 0)
+                return ended > deadline ? " (missed)" : "";
+        sg_job_progress_read(job, &p);
+        return sg_eta_warning(&p, ((double)deadline - (double)now) / 1e6);
+}
+
 static void time_lines(const json_t *job)
 {
         uint64_t submitted = sg_document_time(job, "submitted"),
                  started = sg_document_time(job, "started");
         uint64_t ended = sg_document_time(job, "ended"), now = sg_now_realtime_usec();
+        uint64_t deadline = sg_document_time(job, "deadline");
         char at[SG_FORMAT_MAX], took[SG_FORMAT_MAX];
 
         if (submitted > 0)
                 line("Submitted", "%s", sg_format_local(at, submitted));
-        if (sg_document_time(job, "deadline") > 0)
-                line("Deadline", "%s", sg_format_local(at, sg_document_time(job, "deadline")));
+        if (deadline > 0)
+                line("Deadline", "%s%s", sg_format_local(at, deadline),
+                     how_deadline_goes(job, deadline, ended, now));
         if (started > 0)
                 line("Started", "%s (after %s)", sg_format_local(at, started),
                      sg_table_duration(took, sizeof(took),
@@ -461,6 +475,7 @@ void sg_document_print_node(const json_t *status)
         const char *version = sg_document_string(status, "version");
         const char *detail = sg_document_string(status, "backend_detail");
         const json_t *jobs = json_object_get(status, "jobs");
+        long long cpus = json_integer_value(json_object_get(status, "cpus"));
         char bytes[SG_FORMAT_MAX], buf[512];
 
         (void)printf("%s%s%s schedgovd %s, process %lld\n", sg_colour(SG_BOLD),
@@ -469,8 +484,7 @@ void sg_document_print_node(const json_t *status)
                      (long long)json_integer_value(json_object_get(status, "pid")));
         line("Backend", "%s", detail && *detail ? detail : sg_document_string(status, "backend"));
         not_enforced_line(status);
-        line("Resources", "%lld CPUs, %s of memory, at most %lld jobs",
-             (long long)json_integer_value(json_object_get(status, "cpus")),
+        line("Resources", "%lld CPU%s, %s of memory, at most %lld jobs", cpus, cpus == 1 ? "" : "s",
              with_unit(bytes, json_object_get(status, "memory_bytes"), UNIT_BYTES),
              (long long)json_integer_value(json_object_get(status, "max_jobs")));
         line("Jobs", "%lld running, %lld starting, %lld suspended, %lld queued",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
-/* The governor's JSON documents (docs/bus.md), read for people. */
+/* The governor's JSON documents (org.schedgov1(5)), read for people. */
 
 #include "ctl/client.h"
 #include "ctl/fields.h"

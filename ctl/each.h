@@ -10,7 +10,7 @@ struct sg_each {
         struct sg_client *client;
         const struct sg_ids *ids;
         size_t window;          /* calls under way at most */
-        uint64_t deadline_usec; /* monotonic; UINT64_MAX = none */
+        uint64_t deadline_usec; /* monotonic, for what takes its time; UINT64_MAX = none */
         void *userdata;
         /* Makes the call for a job. */
         int (*build)(struct sg_each *each, const char *id, sd_bus_message **ret,
@@ -22,6 +22,7 @@ struct sg_each {
         /* private */
         struct sg_each_call *calls;
         size_t under_way;
+        bool heard;
         int result;
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 /* Fields of the governor's JSON documents; one that is missing is as one that is null. Pure. */
 
+#include "base/cleanup.h"
 #include <jansson.h>
 #include <stdint.h>
 
@@ -20,4 +21,4 @@ static inline void sg_json_decrefp(json_t **o)
 {
         json_decref(*o);
 }
-#define _cleanup_json_ __attribute__((cleanup(sg_json_decrefp)))
+#define _cleanup_json_ _cleanup_(sg_json_decrefp)

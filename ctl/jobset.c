@@ -30,7 +30,7 @@ static int build(struct sg_each *each, const char *id, sd_bus_message **ret, str
 
 static int take_limits(struct run *run, const char *id, json_t *entry, sd_bus_message *reply)
 {
-        __attribute__((cleanup(sg_strv_freep))) char **limits = NULL;
+        _cleanup_strv_ char **limits = NULL;
         json_t *list = entry ? json_array() : NULL;
         int r;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* See logfile.h. Reads by position: the descriptor's own offset is shared with whoever opened it.
- */
+/* See logfile.h. Reads by position: the descriptor's own offset is shared with whoever
+ * opened it. */
 
 #include "ctl/logfile.h"
 #include "base/cleanup.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
-/* A job's output: the managed log, or a file of the user's; and what comes next when it is rotated.
- */
+/* A job's output: the managed log, or a file of the user's;
+ * and what comes next when it is rotated. */
 
 #include "ctl/client.h"
 #include "ctl/options.h"

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* schedctl: sorts the command line out, calls one verb, and turns what it says into an exit status.
- */
+/* schedctl: sorts the command line out, calls one verb,
+ * and turns what it says into an exit status. */
 
 #include "base/cleanup.h"
 #include "base/time-util.h"
+#include "ctl/complete.h"
 #include "ctl/output.h"
 #include "ctl/verbs.h"
 #include "proto/paths.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 int sg_verb_usage(const struct sg_invocation *inv, struct sg_error *e)
@@ -23,6 +25,22 @@ int sg_verb_usage(const struct sg_invocation *inv, struct sg_error *e)
                                     v->name);
         return sg_error_set(e, SG_EXIT_OWN_FAILURE, NULL, hint, "%s wants %s", v->name,
                             v->arguments);
+}
+
+int sg_verb_check_form(const struct sg_invocation *inv, struct sg_error *e)
+{
+        const char *const forms[] = {inv->svg ? "--svg" : NULL, inv->csv ? "--csv" : NULL,
+                                     inv->json ? "--json" : NULL};
+        const char *first = NULL;
+
+        for (size_t i = 0; i < SG_ELEMENTSOF(forms); i++) {
+                if (first && forms[i])
+                        return sg_error_set(e, SG_EXIT_OWN_FAILURE, forms[i], "ask for one of them",
+                                            "%s and %s don't go together", first, forms[i]);
+                if (forms[i])
+                        first = forms[i];
+        }
+        return 0;
 }
 
 static int call_verb(const struct sg_invocation *inv, struct sg_error *e)
@@ -99,6 +117,8 @@ int main(int argc, char **argv)
 
         reserve_standard_fds();
         (void)setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
+        if (argc > 2 && strcmp(argv[1], SG_COMPLETE) == 0)
+                return sg_complete(argc - 1, argv + 1);
         r = run(argc, argv, &inv, &e);
         if (r < 0) {
                 (void)fflush(stdout);

@@ -2,11 +2,7 @@
 /* Parsing of the command line by the tables of option_table.c. */
 
 #include "ctl/options.h"
-#include "base/cleanup.h"
-#include "base/parse.h"
-#include "core/number.h"
-#include "ctl/ids.h"
-#include "ctl/output.h"
+#include "ctl/option_value.h"
 #include "ctl/suggest.h"
 #include "proto/names.h"
 #include <errno.h>
@@ -23,262 +19,23 @@ struct parser {
         uint64_t now_usec;
         struct sg_invocation *inv;
         struct sg_error *e;
+        const struct sg_option *waiting; /* its value would have been the next word */
+        bool unknown_verb;               /* what stands in the verb's place is none */
+        bool rest;                       /* behind "--", or in the job's command */
 };
-
-/* What a value should have looked like, for the error. */
-static const char *wanted(enum sg_option_type type)
-{
-        static const char *const table[] = {
-                [SG_OPTION_STRING] = "a value",
-                [SG_OPTION_NAME] = "a name of 1 to 64 characters in one line",
-                [SG_OPTION_COUNT] = "a number such as 3",
-                [SG_OPTION_NUMBER] = "a number such as 100, or infinity",
-                [SG_OPTION_STEPS] = "a number such as 1000",
-                [SG_OPTION_WEIGHT] = "a weight from 1 to 10000",
-                [SG_OPTION_PRIORITY] = "a number from -1000 to 1000",
-                [SG_OPTION_BYTES] = "a size such as 512M or 4G",
-                [SG_OPTION_USEC] = "a time such as 90s, 2h or 1:30:00",
-                [SG_OPTION_PERCENT] = "a percentage of one CPU such as 20% or 150%, or infinity",
-                [SG_OPTION_PART] = "a part such as 5% or 0.05, or infinity",
-                [SG_OPTION_TIME] = "a point in time such as 22:00, +10min or 2026-11-18 12:00",
-                [SG_OPTION_CPUS] = "a number of CPUs such as 4 or 2-8",
-                [SG_OPTION_ARRAY] = "a range of at most 10000 numbers such as 0-9",
-                [SG_OPTION_AFTER] = "a job such as 7, 7:ok or 7:any",
-                [SG_OPTION_ENV] = "a variable such as KEY=VALUE",
-        };
-
-        return table[type];
-}
-
-static int parse_quota(const char *s, uint64_t *ret)
-{
-        if (strcmp(s, "infinity") != 0)
-                return sg_parse_percent(s, ret);
-        *ret = SG_UNLIMITED;
-        return 0;
-}
-
-static int parse_part(const char *s, double *ret)
-{
-        const char *end = s + strlen(s), *behind;
-        double v;
-
-        behind = sg_number_scan(s, end, &v);
-        if (!behind || !(v >= 0))
-                return -EINVAL;
-        if (strcmp(behind, "%") == 0)
-                v /= 100;
-        else if (behind != end)
-                return -EINVAL;
-        *ret = v;
-        return 0;
-}
-
-static int parse_bounded(const char *s, uint64_t lo, uint64_t hi, uint64_t *ret)
-{
-        uint64_t v;
-        int r = sg_parse_u64(s, &v);
-
-        if (r < 0)
-                return r;
-        if (v < lo || v > hi)
-                return -ERANGE;
-        *ret = v;
-        return 0;
-}
-
-static int parse_priority(const char *s, int64_t *ret)
-{
-        int32_t v;
-        int r = sg_parse_i32(s, &v);
-
-        if (r < 0)
-                return r;
-        if (v < -SG_PRIORITY_MAX || v > SG_PRIORITY_MAX)
-                return -ERANGE;
-        *ret = v;
-        return 0;
-}
-
-static int parse_number(const char *s, uint64_t *ret)
-{
-        if (strcmp(s, "infinity") == 0) {
-                *ret = SG_UNLIMITED;
-                return 0;
-        }
-        return parse_bounded(s, 1, SG_UNLIMITED - 1, ret);
-}
-
-static int parse_name(const char *s, const char **ret)
-{
-        size_t len = strlen(s);
-
-        if (len == 0 || len >= SG_JOB_NAME_MAX || !sg_utf8_is_valid(s, len))
-                return -EINVAL;
-        for (size_t i = 0; i < len; i++)
-                if ((unsigned char)s[i] < 0x20 || s[i] == 0x7f)
-                        return -EINVAL;
-        *ret = s;
-        return 0;
-}
-
-static int parse_cpus(const char *s, uint64_t ret[2])
-{
-        uint32_t lo, hi;
-        int r = sg_parse_range(s, &lo, &hi);
-
-        if (r < 0)
-                return r;
-        if (hi > SG_CPUS_MAX)
-                return -ERANGE;
-        ret[0] = lo;
-        ret[1] = hi;
-        return 0;
-}
-
-/* Unlike --cpus, an array may begin at 0. */
-static int parse_array(const char *s, uint64_t ret[2])
-{
-        const char *dash = strchr(s, '-');
-        uint32_t first, last;
-        char buf[16];
-
-        if (!dash || (size_t)(dash - s) >= sizeof(buf))
-                return -EINVAL;
-        memcpy(buf, s, (size_t)(dash - s));
-        buf[dash - s] = '\0';
-        if (sg_parse_u32(buf, &first) < 0 || sg_parse_u32(dash + 1, &last) < 0)
-                return -EINVAL;
-        if (last < first || last - first >= SG_ARRAY_MAX)
-                return -ERANGE;
-        ret[0] = first;
-        ret[1] = last;
-        return 0;
-}
-
-static int parse_time(const char *s, uint64_t now_usec, uint64_t *ret)
-{
-        uint64_t ago;
-        int r;
-
-        if (*s != '-')
-                return sg_parse_timestamp(s, now_usec, ret);
-        r = sg_parse_usec(s + 1, &ago);
-        if (r < 0)
-                return r;
-        *ret = ago < now_usec ? now_usec - ago : 0;
-        return 0;
-}
-
-/* Joins "5", "6-8:any" to what is there already, as "5:ok,6:any,7:any,8:any". */
-static int parse_after(const char *s, char **after)
-{
-        _cleanup_(sg_ids_deinit) struct sg_ids ids = {0};
-        _cleanup_free_ char *job = strdup(s), *joined = NULL;
-        const char *condition = "ok";
-        size_t size = 0;
-        FILE *f;
-        char *colon;
-        int r;
-
-        if (!job)
-                return -ENOMEM;
-        colon = strchr(job, ':');
-        if (colon) {
-                *colon = '\0';
-                condition = colon + 1;
-        }
-        if (strcmp(condition, "ok") != 0 && strcmp(condition, "any") != 0)
-                return -EINVAL;
-        r = sg_ids_add(&ids, job);
-        if (r < 0)
-                return r;
-        f = open_memstream(&joined, &size);
-        if (!f)
-                return -ENOMEM;
-        if (*after)
-                (void)fputs(*after, f);
-        for (size_t i = 0; i < ids.n; i++)
-                (void)fprintf(f, "%s%s:%s", i > 0 || *after ? "," : "", ids.v[i], condition);
-        if (fclose(f) != 0)
-                return -ENOMEM;
-        free(*after);
-        *after = TAKE_PTR(joined);
-        return 0;
-}
-
-static int parse_env(const char *s, struct sg_invocation *inv)
-{
-        const char *equals = strchr(s, '=');
-        const char **grown;
-
-        if (!equals || equals == s)
-                return -EINVAL;
-        grown = reallocarray(inv->env, inv->n_env + 1, sizeof(*grown));
-        if (!grown)
-                return -ENOMEM;
-        inv->env = grown;
-        inv->env[inv->n_env++] = s;
-        return 0;
-}
-
-static int parse_value(const struct sg_option *o, const char *s, uint64_t now_usec,
-                       struct sg_invocation *inv)
-{
-        void *at = (char *)inv + o->offset;
-
-        switch (o->type) {
-        case SG_OPTION_FLAG:
-                *(bool *)at = true;
-                return 0;
-        case SG_OPTION_STRING:
-                *(const char **)at = s;
-                return *s && sg_utf8_is_valid(s, strlen(s)) ? 0 : -EINVAL;
-        case SG_OPTION_NAME:
-                return parse_name(s, at);
-        case SG_OPTION_COUNT:
-                return parse_bounded(s, 0, UINT32_MAX, at);
-        case SG_OPTION_NUMBER:
-                return parse_number(s, at);
-        case SG_OPTION_STEPS:
-                return parse_bounded(s, 1, INT64_MAX, at);
-        case SG_OPTION_WEIGHT:
-                return parse_bounded(s, 1, 10000, at);
-        case SG_OPTION_PRIORITY:
-                return parse_priority(s, at);
-        case SG_OPTION_BYTES:
-                return sg_parse_bytes(s, at);
-        case SG_OPTION_USEC:
-                return sg_parse_usec(s, at);
-        case SG_OPTION_PERCENT:
-                return parse_quota(s, at);
-        case SG_OPTION_PART:
-                return parse_part(s, at);
-        case SG_OPTION_TIME:
-                return parse_time(s, now_usec, at);
-        case SG_OPTION_CPUS:
-                return parse_cpus(s, at);
-        case SG_OPTION_ARRAY:
-                return parse_array(s, at);
-        case SG_OPTION_AFTER:
-                return parse_after(s, at);
-        case SG_OPTION_ENV:
-                return parse_env(s, inv);
-        }
-        return -EINVAL;
-}
 
 /* spelled: as the user wrote it, "--mem", "-n" or "mem". */
 static int take(struct parser *p, size_t i, const char *spelled, const char *value)
 {
         const struct sg_option *o = &sg_options[i];
-        int r = parse_value(o, value, p->now_usec, p->inv);
+        int r = sg_option_parse_value(o, value, p->now_usec, p->inv);
 
         if (r == -ENOMEM)
                 return r;
         if (r < 0)
                 return sg_error_set(p->e, SG_EXIT_OWN_FAILURE, spelled, NULL,
-                                    "%s wants %s, not '%s'", spelled, wanted(o->type), value);
+                                    "%s wants %s, not '%s'", spelled, sg_option_wants(o->type),
+                                    value);
         p->inv->given[i / 64] |= 1ULL << i % 64;
         return 0;
 }
@@ -298,7 +55,7 @@ int sg_verb_unknown(const char *word, struct sg_error *e)
 
 static bool applies(const struct parser *p, const struct sg_option *o)
 {
-        return p->verb < 0 || (o->verbs >> p->verb & 1) != 0;
+        return p->verb < 0 || sg_option_applies(o, p->verb);
 }
 
 static const char *help_hint(const struct parser *p, char *buf, size_t size)
@@ -335,6 +92,14 @@ static const char *next_word(struct parser *p)
         return p->next < p->argc ? p->argv[p->next++] : NULL;
 }
 
+static const char *next_value(struct parser *p, const struct sg_option *o)
+{
+        const char *value = next_word(p);
+
+        p->waiting = value ? NULL : o;
+        return value;
+}
+
 /* Of two options of one name that both apply, the first is meant; before the verb is known, the one
  * that fits how it is written. */
 static bool is_meant(const struct parser *p, size_t i, bool equals)
@@ -363,10 +128,10 @@ static int parse_long(struct parser *p, char *word)
                 if (o->type == SG_OPTION_FLAG && equals)
                         return sg_error_set(p->e, SG_EXIT_OWN_FAILURE, spelled, NULL,
                                             "%s takes no value", spelled);
-                value = equals ? equals + 1 : o->type == SG_OPTION_FLAG ? "" : next_word(p);
+                value = equals ? equals + 1 : o->type == SG_OPTION_FLAG ? "" : next_value(p, o);
                 if (!value)
                         return sg_error_set(p->e, SG_EXIT_OWN_FAILURE, spelled, NULL, "%s wants %s",
-                                            spelled, wanted(o->type));
+                                            spelled, sg_option_wants(o->type));
                 return take(p, i, spelled, value);
         }
         return unknown(p, spelled);
@@ -388,11 +153,11 @@ static int parse_short(struct parser *p, char *word)
                 if (!applies(p, &sg_options[i]))
                         return misplaced(p, spelled);
                 if (sg_options[i].type != SG_OPTION_FLAG) {
-                        value = letter[1] ? letter + 1 : next_word(p);
+                        value = letter[1] ? letter + 1 : next_value(p, &sg_options[i]);
                         if (!value)
                                 return sg_error_set(p->e, SG_EXIT_OWN_FAILURE, spelled, NULL,
                                                     "%s wants %s", spelled,
-                                                    wanted(sg_options[i].type));
+                                                    sg_option_wants(sg_options[i].type));
                         return take(p, i, spelled, value);
                 }
                 r = take(p, i, spelled, value);
@@ -407,6 +172,7 @@ static int parse_verb(struct parser *p, const char *word)
         p->verb = sg_verb_from_string(word);
         if (p->verb < 0) {
                 p->verb = SG_VERB_HELP;
+                p->unknown_verb = true;
                 return sg_verb_unknown(word, p->e);
         }
         p->inv->verb = (enum sg_verb_id)p->verb;
@@ -423,6 +189,7 @@ static int parse_verb(struct parser *p, const char *word)
 /* The rest of argv, as it is. */
 static void take_rest(struct parser *p)
 {
+        p->rest = true;
         for (char *word; (word = (char *)next_word(p));)
                 p->argv[p->inv->n_args++] = word;
 }
@@ -448,39 +215,65 @@ static int parse_word(struct parser *p)
         return 0;
 }
 
-int sg_options_parse(int argc, char **argv, uint64_t now_usec, struct sg_invocation *ret,
-                     struct sg_error *e)
+static int parse_all(struct parser *p)
 {
-        struct parser p = {.argc = argc,
-                           .argv = argv,
-                           .next = 1,
-                           .verb = -1,
-                           .now_usec = now_usec,
-                           .inv = ret,
-                           .e = e};
         int result = 0;
 
-        *ret = (struct sg_invocation){.verb = SG_VERB_HELP,
-                                      .now_usec = now_usec,
-                                      .args = argv,
-                                      .lines = UINT64_MAX,
-                                      .timeout = UINT64_MAX,
-                                      .no_harm = (double)NAN,
-                                      .floor = (double)NAN,
-                                      .speedup = 1,
-                                      .seed = 1};
-        while (p.next < argc) {
-                int r = parse_word(&p);
+        *p->inv = (struct sg_invocation){.verb = SG_VERB_HELP,
+                                         .now_usec = p->now_usec,
+                                         .args = p->argv,
+                                         .lines = UINT64_MAX,
+                                         .timeout = UINT64_MAX,
+                                         .no_harm = (double)NAN,
+                                         .floor = (double)NAN,
+                                         .speedup = 1,
+                                         .seed = 1};
+        p->next = 1;
+        p->verb = -1;
+        while (p->next < p->argc) {
+                int r = parse_word(p);
 
                 if (r < 0 && result == 0)
                         result = r;
         }
-        if (argc > 0)
-                argv[ret->n_args] = NULL;
+        if (p->argc > 0)
+                p->argv[p->inv->n_args] = NULL;
+        return result;
+}
+
+int sg_options_parse(int argc, char **argv, uint64_t now_usec, struct sg_invocation *ret,
+                     struct sg_error *e)
+{
+        struct parser p = {.argc = argc, .argv = argv, .now_usec = now_usec, .inv = ret, .e = e};
+        int result = parse_all(&p);
+
         if (result == 0 && p.verb < 0 && !ret->help && !ret->version)
                 return sg_error_set(e, SG_EXIT_OWN_FAILURE, NULL, "see schedctl --help",
                                     "no verb given");
         return result;
+}
+
+void sg_options_parse_begun(int argc, char **argv, struct sg_invocation *ret, struct sg_next *next)
+{
+        struct sg_error e = {0};
+        struct parser p = {.argc = argc, .argv = argv, .inv = ret, .e = &e};
+
+        (void)parse_all(&p);
+        *next = (struct sg_next){
+                .verb = p.unknown_verb ? -1 : p.verb,
+                .option = p.waiting,
+                .verb_wanted = p.verb < 0,
+                .command = p.rest && (p.verb == SG_VERB_RUN || p.verb == SG_VERB_SUBMIT),
+        };
+}
+
+const struct sg_option *sg_option_find(int verb, const char *name, size_t len)
+{
+        for (size_t i = 0; i < sg_n_options; i++)
+                if (sg_option_applies(&sg_options[i], verb) && strlen(sg_options[i].name) == len &&
+                    strncmp(sg_options[i].name, name, len) == 0)
+                        return &sg_options[i];
+        return NULL;
 }
 
 void sg_invocation_deinit(struct sg_invocation *inv)

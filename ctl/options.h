@@ -25,7 +25,9 @@ enum sg_option_type {
         SG_OPTION_USEC,
         SG_OPTION_PERCENT,
         SG_OPTION_PART, /* double: "5%", "0.05", "infinity" */
-        SG_OPTION_TIME, /* also "-2h" */
+        SG_OPTION_TIME, /* to come: "22:00" is the next such time, "2h" from now */
+        SG_OPTION_DUE,  /* the same, or "infinity" */
+        SG_OPTION_PAST, /* "22:00" is the last such time, "2h" and "-2h" are ago */
         SG_OPTION_CPUS, /* two uint64_t */
         SG_OPTION_ARRAY,
         SG_OPTION_AFTER,
@@ -82,11 +84,30 @@ struct sg_option {
 extern const struct sg_option sg_options[];
 extern const size_t sg_n_options;
 
+/* Whether a verb knows it; verb −1: whether every verb does. */
+static inline bool sg_option_applies(const struct sg_option *o, int verb)
+{
+        return verb < 0 ? o->verbs == (1U << _SG_VERB_MAX) - 1 : (o->verbs >> verb & 1) != 0;
+}
+
 /* Sorts argv out; args are moved to its front. Reads on after an error, so that a --json behind
  * it still counts. *ret is usable (and must be deinitialised) in every case. */
 int sg_options_parse(int argc, char **argv, uint64_t now_usec, struct sg_invocation *ret,
                      struct sg_error *e);
 void sg_invocation_deinit(struct sg_invocation *inv);
+
+/* What a word would be that came behind all of argv. */
+struct sg_next {
+        int verb;                       /* −1: not seen yet, or there is no such verb */
+        const struct sg_option *option; /* whose value it would be; NULL */
+        bool verb_wanted, command;      /* the verb itself; a word of the job's command */
+};
+
+/* sg_options_parse() of a line that isn't complete yet; what is wrong in it doesn't matter. */
+void sg_options_parse_begun(int argc, char **argv, struct sg_invocation *ret, struct sg_next *next);
+
+/* The option that "--name" of this verb (−1: of every) means. */
+const struct sg_option *sg_option_find(int verb, const char *name, size_t len);
 
 /* "KEY=VALUE" of `set`, where KEY is an option's name. */
 int sg_options_set(struct sg_invocation *inv, const char *assignment, struct sg_error *e);

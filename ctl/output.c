@@ -4,6 +4,7 @@
 
 #include "ctl/output.h"
 #include "base/parse.h"
+#include "base/utf8.h"
 #include <errno.h>
 #include <langinfo.h>
 #include <locale.h>
@@ -17,47 +18,11 @@
 
 static pid_t pager;
 
-size_t sg_utf8_char(const char *s, size_t size)
-{
-        static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-        const unsigned char *p = (const unsigned char *)s;
-        size_t n;
-        uint32_t c;
-
-        if (size == 0)
-                return 0;
-        if (p[0] < 0x80)
-                return 1;
-        n = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
-        if (p[0] < 0xc2 || p[0] > 0xf4 || size < n)
-                return 0;
-        c = p[0] & (0x7fU >> n);
-        for (size_t i = 1; i < n; i++) {
-                if ((p[i] & 0xc0) != 0x80)
-                        return 0;
-                c = c << 6 | (p[i] & 0x3fU);
-        }
-        return c >= least[n] && c <= 0x10ffff && (c < 0xd800 || c > 0xdfff) ? n : 0;
-}
-
-bool sg_utf8_is_valid(const char *s, size_t size)
-{
-        while (size > 0) {
-                size_t n = sg_utf8_char(s, size);
-
-                if (n == 0)
-                        return false;
-                s += n;
-                size -= n;
-        }
-        return true;
-}
-
 /* Length of what may be shown as it is, 0 where the byte at s has to be escaped. */
 static size_t harmless(const char *s, size_t size)
 {
         const unsigned char *p = (const unsigned char *)s;
-        size_t n = sg_utf8_char(s, size);
+        size_t n = sg_utf8_size(s, size);
 
         if (n == 1)
                 return p[0] >= 0x20 && p[0] != 0x7f;

@@ -6,10 +6,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The length of the UTF-8 character at s, or 0 where there is none. */
-size_t sg_utf8_char(const char *s, size_t size);
-bool sg_utf8_is_valid(const char *s, size_t size);
-
 /* s itself where it is harmless; otherwise a copy in buf, with control characters, broken UTF-8 and
  * marks that reorder text as \n, \x1b …; cut off where buf ends. */
 const char *sg_escape(const char *s, char *buf, size_t size);

@@ -77,6 +77,17 @@ const char *sg_eta_text_long(const struct sg_job_progress *p, char *buf, size_t 
         return buf;
 }
 
+const char *sg_eta_warning(const struct sg_job_progress *p, double ahead_sec)
+{
+        if (ahead_sec < 0)
+                return " (it is past)";
+        if (p->eta_low_sec > ahead_sec)
+                return " (will be late)";
+        if (p->eta_sec > ahead_sec || p->eta_high_sec > ahead_sec)
+                return " (may be late)";
+        return "";
+}
+
 const char *sg_fraction_text(double fraction, char *buf, size_t size)
 {
         *buf = '\0';

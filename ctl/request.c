@@ -40,6 +40,8 @@ static int append_option(sd_bus_message *m, const struct sg_invocation *inv,
         case SG_OPTION_USEC:
         case SG_OPTION_PERCENT:
         case SG_OPTION_TIME:
+        case SG_OPTION_DUE:
+        case SG_OPTION_PAST:
                 return sd_bus_message_append(m, "{sv}", o->key, "t", *n);
         case SG_OPTION_CPUS:
                 r = append_u32(m, "cpus", n[0]);

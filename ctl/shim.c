@@ -3,6 +3,7 @@
 
 #include "ctl/shim.h"
 #include "base/cleanup.h"
+#include "proto/job-env.h"
 #include "proto/names.h"
 #include <errno.h>
 #include <limits.h>
@@ -102,6 +103,8 @@ int sg_shim_exec(const char *shim, const struct sg_invocation *inv, const struct
                 add(&w, inv->args[i]);
         if (w.error < 0)
                 return w.error;
+        if (environ)
+                (void)sg_job_env_drop((const char **)environ);
         (void)fflush(NULL);
         execv(shim, (char **)w.v);
         return sg_error_set(e, SG_EXIT_OWN_FAILURE, shim, NULL, "cannot run %s: %s", shim,

@@ -20,10 +20,13 @@
 #define EARLY 1e-3 /* of its work: a job says how large it is as soon as it runs */
 
 static const struct {
-        const char *name;
+        const char *name, *summary;
         enum sg_sim_reference reference;
 } references[] = {
-        {"clairvoyant", SG_SIM_SHORTEST}, {"fifo", SG_SIM_FIRST}, {"edf", SG_SIM_EARLIEST}};
+        {"clairvoyant", "the least work left first, by the real sizes", SG_SIM_SHORTEST},
+        {"fifo", "one after the other, as they come", SG_SIM_FIRST},
+        {"edf", "the earliest deadline first, by the real sizes", SG_SIM_EARLIEST},
+};
 
 void sg_simulation_deinit(struct sg_simulation *s)
 {
@@ -112,6 +115,9 @@ static int set_key(struct sg_share_settings *to, const char *name, const char *v
         if (!k)
                 return sg_error_set(e, SG_EXIT_OWN_FAILURE, name, "see schedgov.policy(5)",
                                     "there is no key '%s' of shares", name);
+        if (strcmp(k->key, "Share") == 0)
+                return sg_error_set(e, SG_EXIT_OWN_FAILURE, name, "give --policy",
+                                    "Share= isn't for --with");
         if (k->parse(k, value, (char *)&class + k->offset) < 0)
                 return sg_error_set(e, SG_EXIT_OWN_FAILURE, name, NULL, "%s= wants %s, not '%s'",
                                     name, k->wants, value);
@@ -170,15 +176,25 @@ static int make_options(struct sg_sim_options *o, const struct sg_invocation *in
         return r;
 }
 
+const char *sg_simulation_policy(size_t i, const char **ret_summary)
+{
+        bool governed = i < _SG_SHARE_MAX;
+
+        if (!governed && i - _SG_SHARE_MAX >= SG_ELEMENTSOF(references))
+                return NULL;
+        *ret_summary =
+                governed ? sg_share_policies[i]->summary : references[i - _SG_SHARE_MAX].summary;
+        return governed ? sg_share_policies[i]->name : references[i - _SG_SHARE_MAX].name;
+}
+
 static int unknown_policy(const char *name, struct sg_error *e)
 {
         struct sg_suggestion near = {.typed = name};
+        const char *known, *summary;
         char hint[64];
 
-        for (size_t i = 0; i < _SG_SHARE_MAX; i++)
-                sg_suggest(&near, sg_share_policies[i]->name);
-        for (size_t i = 0; i < SG_ELEMENTSOF(references); i++)
-                sg_suggest(&near, references[i].name);
+        for (size_t i = 0; (known = sg_simulation_policy(i, &summary)); i++)
+                sg_suggest(&near, known);
         return sg_error_set(
                 e, SG_EXIT_OWN_FAILURE, name,
                 sg_suggest_hint(&near, "", "see schedctl simulate --help", hint, sizeof(hint)),

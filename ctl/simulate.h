@@ -26,6 +26,8 @@ int sg_simulation_load(struct sg_simulation *s, const struct sg_invocation *inv,
 /* The same from the jobs that have ended on the node; lines: at most so many of them. */
 int sg_simulation_load_history(struct sg_simulation *s, const struct sg_invocation *inv,
                                struct sg_error *e);
+/* What --policy knows, in order; NULL behind the last. */
+const char *sg_simulation_policy(size_t i, const char **ret_summary);
 int sg_simulation_set_policies(struct sg_simulation *s, const struct sg_invocation *inv,
                                struct sg_error *e);
 /* Fills the summaries. */

@@ -6,6 +6,7 @@
  */
 
 #include "base/cleanup.h"
+#include "base/parse.h"
 #include "ctl/document.h"
 #include "ctl/pages.h"
 #include "ctl/row.h"
@@ -60,8 +61,8 @@ static int add_job(struct history *h, const json_t *job)
 
         sg_row_from_document(job, &row);
         if (row.started_usec == 0 || row.ended_usec <= row.started_usec ||
-            (double)row.cpu_usec / 1e6 / h->cpus < WORK_MIN)
-                return 0; /* it never ran, or hardly */
+            row.cpu_usec == SG_UNLIMITED || (double)row.cpu_usec / 1e6 / h->cpus < WORK_MIN)
+                return 0; /* it never ran, or hardly, or nobody knows what it used */
         (void)snprintf(to.job, sizeof(to.job), "%s", row.id);
         to.arrival = (double)row.started_usec / 1e6;
         to.work = (double)row.cpu_usec / 1e6 / h->cpus;
@@ -120,6 +121,8 @@ int sg_simulation_load_history(struct sg_simulation *s, const struct sg_invocati
                                  .left = inv->lines};
         int r;
 
+        if (inv->lines == 0)
+                return 0;
         r = sg_client_open(&c, inv->socket, e);
         if (r >= 0)
                 r = node_cpus(&c, &h.cpus, e);

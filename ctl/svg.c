@@ -2,7 +2,7 @@
 /* See svg.h. */
 
 #include "ctl/svg.h"
-#include "ctl/output.h"
+#include "base/utf8.h"
 #include <errno.h>
 #include <string.h>
 
@@ -38,7 +38,7 @@ static void put_text(const char *s, FILE *f)
         size_t left = strlen(s), n;
 
         for (; left > 0; s += n, left -= n) {
-                n = sg_utf8_char(s, left);
+                n = sg_utf8_size(s, left);
                 if (n == 0 || (n == 1 && (unsigned char)*s < 0x20)) {
                         (void)fputc('?', f);
                         n = n > 0 ? n : 1;

@@ -107,7 +107,7 @@ static const struct sg_top_job *find_from(const struct sg_top *t, const char *id
         return NULL;
 }
 
-struct sg_top_job *sg_top_find(struct sg_top *t, const char *id)
+static struct sg_top_job *find_job(struct sg_top *t, const char *id)
 {
         size_t at = 0;
 
@@ -261,7 +261,7 @@ void sg_top_sort(struct sg_top *t)
 void sg_top_add_series(struct sg_top *t, const char *id, const json_t *series)
 {
         _cleanup_(sg_curves_deinit) struct sg_curves c = {0};
-        struct sg_top_job *j = sg_top_find(t, id);
+        struct sg_top_job *j = find_job(t, id);
         const size_t want = SG_TOP_TREND / 2;
         double now[SG_TOP_TREND];
         size_t known = 0, n_now;

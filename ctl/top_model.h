@@ -73,5 +73,4 @@ int sg_top_update(struct sg_top *t, json_t *status, json_t *jobs, uint64_t now_u
 void sg_top_sort(struct sg_top *t);
 /* The losses of a job (schedgov.series/1) from before the first round. */
 void sg_top_add_series(struct sg_top *t, const char *id, const json_t *series);
-struct sg_top_job *sg_top_find(struct sg_top *t, const char *id);
 void sg_top_deinit(struct sg_top *t);

@@ -54,7 +54,7 @@ int sg_rounds_start(struct sg_rounds *r, struct sg_error *e)
 
 static int take_documents(struct sg_rounds *r, sd_bus_message *m, struct sg_error *e)
 {
-        __attribute__((cleanup(sg_strv_freep))) char **documents = NULL;
+        _cleanup_strv_ char **documents = NULL;
         const char *cursor;
         size_t n = 0;
         int q;

@@ -360,14 +360,25 @@ static int table_line(const struct sg_table *table, const struct sg_top_job *j, 
         return 0;
 }
 
+/* As many as fit whole, the rarest last; schedctl(1) has them all. */
 static void key_line(const struct sg_top *t, struct output *out)
 {
+        static const char *const keys[] = {"c cpu", "m mem",  "s share", "p progress",
+                                           "e eta", "t time", "i id",    "arrows select"};
+        unsigned width = out->view->width;
         char line[LINE_MAX_BYTES];
+        size_t used;
 
-        (void)snprintf(line, sizeof(line),
-                       "q quit  by %s%s: c cpu  m mem  s share  p progress  e eta  t time  "
-                       "i id  r reverse  arrows select",
-                       sg_top_keys[t->key], t->reverse ? " (reverse)" : "");
+        used = (size_t)snprintf(line, sizeof(line),
+                                "q quit  r reverse  by %s%s:", sg_top_keys[t->key],
+                                t->reverse ? " (reverse)" : "");
+        for (size_t i = 0; i < SG_ELEMENTSOF(keys); i++) {
+                const char *gap = i > 0 ? "  " : " ";
+
+                if (width > 0 && used + strlen(gap) + strlen(keys[i]) > width)
+                        break;
+                used += (size_t)snprintf(line + used, sizeof(line) - used, "%s%s", gap, keys[i]);
+        }
         put(out, line, SG_TOP_DIM);
 }
 

@@ -70,7 +70,7 @@ static int collect_own(struct sg_client *c, const struct sg_invocation *inv, str
 
 int sg_verb_cancel(const struct sg_invocation *inv, struct sg_error *e)
 {
-        __attribute__((cleanup(sg_ids_deinit))) struct sg_ids ids = {0};
+        _cleanup_(sg_ids_deinit) struct sg_ids ids = {0};
         _cleanup_client_ struct sg_client c = {0};
         struct sg_jobset set = {.inv = inv, .member = "Cancel", .ids = &ids, .any_left = inv->all};
         int r;

@@ -30,7 +30,7 @@ static int cat(struct sg_client *c, const struct sg_invocation *inv, struct sg_e
 int sg_verb_config_check(struct sg_client *c, const struct sg_invocation *inv, const char *member,
                          struct sg_error *e)
 {
-        __attribute__((cleanup(sg_strv_freep))) char **errors = NULL;
+        _cleanup_strv_ char **errors = NULL;
         json_t *list = NULL;
         int r;
 

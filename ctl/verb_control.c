@@ -11,7 +11,7 @@ int sg_verb_control(const struct sg_invocation *inv, struct sg_error *e)
                 [SG_VERB_SUSPEND] = "Suspend", [SG_VERB_RESUME] = "Resume",
                 [SG_VERB_REQUEUE] = "Requeue",
         };
-        __attribute__((cleanup(sg_ids_deinit))) struct sg_ids ids = {0};
+        _cleanup_(sg_ids_deinit) struct sg_ids ids = {0};
         _cleanup_client_ struct sg_client c = {0};
         struct sg_jobset set = {.inv = inv, .member = members[inv->verb], .ids = &ids};
         int r;

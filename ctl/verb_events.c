@@ -178,13 +178,21 @@ static int resume(struct follower *f, struct sg_client *c, struct sg_error *e)
         return r;
 }
 
+/* What there was at first. */
+static int print_latest(struct follower *f, struct sg_client *c, uint64_t lines, struct sg_error *e)
+{
+        int r = lines > 0 ? print_log(f, c, 0, lines, e) : 0;
+
+        return r == 0 && *f->job ? sg_client_check_job(c, f->job, e) : r;
+}
+
 static int follow(struct follower *f, struct sg_client *c, uint64_t lines, struct sg_error *e)
 {
         int r;
 
         r = subscribe(f, c, e);
-        if (r >= 0 && lines > 0)
-                r = print_log(f, c, 0, lines, e);
+        if (r >= 0)
+                r = print_latest(f, c, lines, e);
         while (r >= 0) {
                 r = listen(c, e);
                 while (r == -ECONNRESET) /* one that is being killed may still take a connection */
@@ -201,11 +209,13 @@ static int show(struct follower *f, struct sg_client *c, uint64_t lines, struct 
                 f->list = json_array();
         else if (!f->inv->no_pager)
                 sg_pager_open();
-        r = lines > 0 ? print_log(f, c, 0, lines, e) : 0;
-        if (f->list) {
+        r = print_latest(f, c, lines, e);
+        if (f->list && r >= 0) {
                 int w = sg_document_print_new(
                         json_pack("{s:s,s:o}", "schema", "schedgov.events/1", "events", f->list));
-                r = r < 0 ? r : w;
+                r = w < 0 ? w : r;
+        } else {
+                json_decref(f->list);
         }
         q = sg_pager_close(e);
         return r < 0 ? r : q;
@@ -213,7 +223,7 @@ static int show(struct follower *f, struct sg_client *c, uint64_t lines, struct 
 
 int sg_verb_events(const struct sg_invocation *inv, struct sg_error *e)
 {
-        __attribute__((cleanup(sg_ids_deinit))) struct sg_ids ids = {0};
+        _cleanup_(sg_ids_deinit) struct sg_ids ids = {0};
         struct follower f = {.inv = inv, .job = ""};
         uint64_t lines = inv->lines != UINT64_MAX ? inv->lines : DEFAULT_LINES;
         _cleanup_client_ struct sg_client c = {0};

@@ -123,7 +123,7 @@ static int print_steps(const struct sg_decision_rows *rows)
 static int explain_log(struct sg_client *c, const struct sg_invocation *inv, const char *id,
                        struct sg_error *e)
 {
-        __attribute__((cleanup(sg_decision_rows_deinit))) struct sg_decision_rows rows = {0};
+        _cleanup_(sg_decision_rows_deinit) struct sg_decision_rows rows = {0};
         _cleanup_message_ sd_bus_message *m = NULL, *reply = NULL;
         struct sg_table t;
         int r, q;
@@ -140,8 +140,12 @@ static int explain_log(struct sg_client *c, const struct sg_invocation *inv, con
                                           inv->lines != UINT64_MAX ? inv->lines : DEFAULT_LINES);
         if (r >= 0)
                 r = read_files(reply, &rows, id, e);
-        if (r < 0 || inv->json)
-                return r < 0 ? r : print_steps(&rows);
+        if (r >= 0 && *id && sg_decision_rows_count(&rows) == 0)
+                r = sg_client_check_job(c, id, e);
+        if (r < 0 || inv->lines == 0)
+                return r;
+        if (inv->json)
+                return print_steps(&rows);
         if (!inv->no_pager)
                 sg_pager_open();
         print_table(&rows, inv, &t);
@@ -151,7 +155,7 @@ static int explain_log(struct sg_client *c, const struct sg_invocation *inv, con
 
 int sg_verb_explain(const struct sg_invocation *inv, struct sg_error *e)
 {
-        __attribute__((cleanup(sg_ids_deinit))) struct sg_ids ids = {0};
+        _cleanup_(sg_ids_deinit) struct sg_ids ids = {0};
         _cleanup_client_ struct sg_client c = {0};
         int r;
 

@@ -23,11 +23,6 @@ static void print_option(const struct sg_option *o)
         (void)printf("%s%*s %s\n", text, width < HELP_AT ? (int)(HELP_AT - width) : 0, "", o->help);
 }
 
-static bool is_global(const struct sg_option *o)
-{
-        return o->verbs == (1U << _SG_VERB_MAX) - 1;
-}
-
 static void print_verb_help(enum sg_verb_id id)
 {
         const struct sg_verb *v = &sg_verbs[id];
@@ -38,7 +33,7 @@ static void print_verb_help(enum sg_verb_id id)
         for (size_t i = 0; i < sg_n_options; i++) {
                 const struct sg_option *o = &sg_options[i];
 
-                if (is_global(o) || (o->verbs >> id & 1) == 0)
+                if (sg_option_applies(o, -1) || !sg_option_applies(o, (int)id))
                         continue;
                 if (!any)
                         (void)puts("\nOptions:");
@@ -80,7 +75,7 @@ void sg_verb_print_help(const struct sg_invocation *inv)
                 print_verb_help(inv->verb);
         (void)puts("\nOptions of every verb:");
         for (size_t i = 0; i < sg_n_options; i++)
-                if (is_global(&sg_options[i]))
+                if (sg_option_applies(&sg_options[i], -1))
                         print_option(&sg_options[i]);
 }
 

@@ -102,7 +102,7 @@ static int read_page(struct sg_pages *pages, struct page *p, struct sg_error *e)
 /* 1 when another page is under way. */
 static int print_page(struct sg_pages *pages, struct sg_table *t, bool first, struct sg_error *e)
 {
-        __attribute__((cleanup(drop_page))) struct page page = {0};
+        _cleanup_(drop_page) struct page page = {0};
         uint64_t now = sg_now_realtime_usec();
         int r;
 
@@ -120,9 +120,9 @@ static int print_page(struct sg_pages *pages, struct sg_table *t, bool first, st
         return r;
 }
 
-static int print_documents(struct sg_pages *pages, bool *first, struct sg_error *e)
+static int print_documents(struct sg_pages *pages, bool opening, bool *first, struct sg_error *e)
 {
-        __attribute__((cleanup(sg_strv_freep))) char **documents = NULL;
+        _cleanup_strv_ char **documents = NULL;
         _cleanup_message_ sd_bus_message *m = NULL;
         const char *cursor;
         size_t n = 0;
@@ -139,6 +139,10 @@ static int print_documents(struct sg_pages *pages, bool *first, struct sg_error 
         while (documents && documents[n])
                 n++;
         r = sg_pages_next(pages, n, cursor, e);
+        if (opening && r < 0)
+                return r;
+        if (opening)
+                sg_document_open_jobs();
         for (size_t i = 0; i < n; i++) {
                 sg_document_add_job(documents[i], *first);
                 *first = false;
@@ -177,15 +181,20 @@ static int print_all_json(struct sg_client *c, const struct sg_invocation *inv, 
                                  .flag = flag,
                                  .inv = inv,
                                  .left = inv->lines};
-        bool first = true;
+        bool opening = true, first = true;
         int r;
 
+        if (inv->lines == 0) {
+                sg_document_print_json(NULL, 0, true);
+                return 0;
+        }
         r = sg_pages_ask(&pages, "", e);
         if (r < 0)
                 return r;
-        sg_document_open_jobs();
-        while ((r = print_documents(&pages, &first, e)) > 0)
-                ;
+        do {
+                r = print_documents(&pages, opening, &first, e);
+                opening = false;
+        } while (r > 0);
         if (r >= 0)
                 sg_document_close_jobs();
         sg_pages_deinit(&pages);
@@ -209,6 +218,8 @@ static int list(const struct sg_invocation *inv, const char *flag, const char *c
                 r = sg_client_open(&c, inv->socket, e);
         if (r < 0)
                 return r;
+        if (inv->lines == 0 && !inv->json)
+                return 0;
         if (inv->json)
                 return print_all_json(&c, inv, flag, e);
         if (!inv->no_pager)

@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/time-util.h"
+#include "base/utf8.h"
 #include "ctl/document.h"
 #include "ctl/ids.h"
 #include "ctl/logfile.h"
@@ -355,7 +356,7 @@ static int logs(const struct sg_invocation *inv, const char *id, struct sg_error
 
 int sg_verb_logs(const struct sg_invocation *inv, struct sg_error *e)
 {
-        __attribute__((cleanup(sg_ids_deinit))) struct sg_ids ids = {0};
+        _cleanup_(sg_ids_deinit) struct sg_ids ids = {0};
         int r;
 
         if (inv->n_args != 1)

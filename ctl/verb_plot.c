@@ -87,13 +87,15 @@ static int plot(struct sg_client *c, const struct sg_invocation *inv, const char
 
 int sg_verb_plot(const struct sg_invocation *inv, struct sg_error *e)
 {
-        __attribute__((cleanup(sg_ids_deinit))) struct sg_ids ids = {0};
+        _cleanup_(sg_ids_deinit) struct sg_ids ids = {0};
         _cleanup_client_ struct sg_client c = {0};
         int r;
 
         r = sg_ids_parse(&ids, inv->args, inv->n_args, e);
         if (r >= 0 && ids.n != 1)
                 return sg_verb_usage(inv, e);
+        if (r >= 0)
+                r = sg_verb_check_form(inv, e);
         if (r >= 0)
                 r = sg_client_open(&c, inv->socket, e);
         return r < 0 ? r : plot(&c, inv, ids.v[0], e);

@@ -235,6 +235,7 @@ static int check_workdir(const struct sg_invocation *inv, struct sg_error *e)
 int sg_verb_run(const struct sg_invocation *inv, struct sg_error *e)
 {
         _cleanup_client_ struct sg_client c = {0};
+        _cleanup_(sg_command_deinit) struct sg_command cmd = {0};
         _cleanup_free_ char *shim = NULL;
         struct sg_attached attached = {.fds = {-1, -1, -1}};
         char id[24];
@@ -247,9 +248,13 @@ int sg_verb_run(const struct sg_invocation *inv, struct sg_error *e)
         r = check_workdir(inv, e);
         if (r >= 0)
                 r = sg_shim_find(&shim, e);
+        if (r >= 0)
+                r = sg_command_init(&cmd, inv, e);
         if (r < 0)
                 return r;
         r = sg_client_open(&c, inv->socket, e);
+        if (r >= 0)
+                sg_verb_foretell(&c, inv, &cmd);
         for (;;) {
                 if (r >= 0)
                         r = register_self(&c, inv, id, e);

@@ -13,7 +13,7 @@ static int append_changes(sd_bus_message *m, void *userdata)
 
 int sg_verb_set(const struct sg_invocation *inv, struct sg_error *e)
 {
-        __attribute__((cleanup(sg_ids_deinit))) struct sg_ids ids = {0};
+        _cleanup_(sg_ids_deinit) struct sg_ids ids = {0};
         _cleanup_client_ struct sg_client c = {0};
         struct sg_invocation changes = *inv; /* also takes those given as options */
         struct sg_jobset set = {.inv = inv,

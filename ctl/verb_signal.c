@@ -12,7 +12,7 @@ static int append_signal(sd_bus_message *m, void *userdata)
 
 int sg_verb_signal(const struct sg_invocation *inv, struct sg_error *e)
 {
-        __attribute__((cleanup(sg_ids_deinit))) struct sg_ids ids = {0};
+        _cleanup_(sg_ids_deinit) struct sg_ids ids = {0};
         _cleanup_client_ struct sg_client c = {0};
         int32_t signal = 0;
         struct sg_jobset set = {.inv = inv,

@@ -16,6 +16,20 @@ static void print_trace(const struct sg_trace *t, bool legend)
                 (void)puts(sg_trace_format(&t->jobs[i], line, sizeof(line)));
 }
 
+/* What narrows the history has nothing to narrow elsewhere. */
+static int check_options(const struct sg_invocation *inv, struct sg_error *e)
+{
+        const char *narrows = inv->since > 0   ? "--since"
+                              : inv->until > 0 ? "--until"
+                              : inv->class     ? "--class"
+                                               : NULL;
+
+        if (narrows && !inv->from_history)
+                return sg_error_set(e, SG_EXIT_OWN_FAILURE, narrows, NULL,
+                                    "%s goes with --from-history only", narrows);
+        return sg_verb_check_form(inv, e);
+}
+
 int sg_verb_simulate(const struct sg_invocation *inv, struct sg_error *e)
 {
         _cleanup_(sg_simulation_deinit) struct sg_simulation s = {0};
@@ -24,7 +38,9 @@ int sg_verb_simulate(const struct sg_invocation *inv, struct sg_error *e)
 
         if (n_sources != 1)
                 return sg_verb_usage(inv, e);
-        r = inv->columns ? sg_simulation_check_columns(inv->columns, e) : 0;
+        r = check_options(inv, e);
+        if (r == 0 && inv->columns)
+                r = sg_simulation_check_columns(inv->columns, e);
         if (r == 0)
                 r = sg_simulation_load(&s, inv, e);
         if (r == 0 && inv->csv) {

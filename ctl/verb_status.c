@@ -48,8 +48,7 @@ static int print_jobs(char *const *documents, size_t n, struct sg_error *e)
 static int job_status(struct sg_client *c, const struct sg_invocation *inv,
                       const struct sg_ids *ids, struct sg_error *e)
 {
-        __attribute__((cleanup(sg_strv_freep))) char **documents =
-                calloc(ids->n + 1, sizeof(*documents));
+        _cleanup_strv_ char **documents = calloc(ids->n + 1, sizeof(*documents));
         int r = 0;
 
         if (!documents)
@@ -66,7 +65,7 @@ static int job_status(struct sg_client *c, const struct sg_invocation *inv,
 
 int sg_verb_status(const struct sg_invocation *inv, struct sg_error *e)
 {
-        __attribute__((cleanup(sg_ids_deinit))) struct sg_ids ids = {0};
+        _cleanup_(sg_ids_deinit) struct sg_ids ids = {0};
         _cleanup_client_ struct sg_client c = {0};
         int r;
 

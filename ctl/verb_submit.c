@@ -52,21 +52,34 @@ static int print_numbers(const struct sg_invocation *inv, uint64_t first, uint64
                 json_pack("{s:s,s:o}", "schema", "schedgov.submitted/1", "jobs", list));
 }
 
-/* What is foretold of its deadline; without it the job is submitted all the same. */
-static void warn_of_deadline(struct sg_client *c, const struct sg_invocation *inv,
-                             const struct sg_command *cmd)
+static bool is_limited(const struct sg_invocation *inv)
+{
+        return inv->pin || inv->cpu_weight || inv->cpu_quota || inv->mem || inv->mem_high ||
+               inv->mem_swap || inv->tasks || inv->io_weight || inv->io_read_max ||
+               inv->io_write_max;
+}
+
+void sg_verb_foretell(struct sg_client *c, const struct sg_invocation *inv,
+                      const struct sg_command *cmd)
 {
         _cleanup_message_ sd_bus_message *reply = NULL;
         _cleanup_json_ json_t *job = NULL;
         struct sg_error e = {0};
         const char *text, *warning;
+        const json_t *limit;
+        size_t i;
 
+        if (inv->deadline == 0 && !is_limited(inv))
+                return;
         if (ask(c, inv, cmd, NULL, &reply, &e) < 0 || sd_bus_message_read(reply, "s", &text) < 0 ||
             sg_document_parse(text, &job, &e) < 0)
                 return;
         warning = json_string_value(json_object_get(job, "warning"));
         if (warning)
                 sg_warn("%s", warning);
+        json_array_foreach (json_object_get(job, "not_enforced"), i, limit) {
+                sg_warn("%s is not enforced here", json_string_value(limit));
+        }
 }
 
 static int submit(const struct sg_invocation *inv, const struct sg_command *cmd, struct sg_error *e)
@@ -81,8 +94,8 @@ static int submit(const struct sg_invocation *inv, const struct sg_command *cmd,
         if (r < 0)
                 return r;
         r = sg_client_open(&c, inv->socket, e);
-        if (r >= 0 && inv->deadline > 0)
-                warn_of_deadline(&c, inv, cmd);
+        if (r >= 0)
+                sg_verb_foretell(&c, inv, cmd);
         for (;;) {
                 if (r >= 0)
                         r = ask(&c, inv, cmd, token, &reply, e);
@@ -125,7 +138,7 @@ static int dry_run(const struct sg_invocation *inv, const struct sg_command *cmd
 
 int sg_verb_dry_run(const struct sg_invocation *inv, struct sg_error *e)
 {
-        __attribute__((cleanup(sg_command_deinit))) struct sg_command cmd = {0};
+        _cleanup_(sg_command_deinit) struct sg_command cmd = {0};
         int r;
 
         r = sg_command_init(&cmd, inv, e);
@@ -134,7 +147,7 @@ int sg_verb_dry_run(const struct sg_invocation *inv, struct sg_error *e)
 
 int sg_verb_submit(const struct sg_invocation *inv, struct sg_error *e)
 {
-        __attribute__((cleanup(sg_command_deinit))) struct sg_command cmd = {0};
+        _cleanup_(sg_command_deinit) struct sg_command cmd = {0};
         int r;
 
         r = sg_command_init(&cmd, inv, e);

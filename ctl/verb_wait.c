@@ -63,8 +63,7 @@ static int timed_out(const struct sg_invocation *inv, struct sg_error *e)
 static int print_documents(struct sg_client *c, const struct sg_ids *ids, size_t from, size_t n,
                            struct sg_error *e)
 {
-        __attribute__((cleanup(sg_strv_freep))) char **documents =
-                calloc(n + 1, sizeof(*documents));
+        _cleanup_strv_ char **documents = calloc(n + 1, sizeof(*documents));
         size_t found = 0;
 
         if (!documents)
@@ -130,7 +129,7 @@ static int wait_all(struct sg_client *c, const struct sg_ids *ids, struct waiter
 
 int sg_verb_wait(const struct sg_invocation *inv, struct sg_error *e)
 {
-        __attribute__((cleanup(sg_ids_deinit))) struct sg_ids ids = {0};
+        _cleanup_(sg_ids_deinit) struct sg_ids ids = {0};
         _cleanup_client_ struct sg_client c = {0};
         _cleanup_free_ int *status = NULL;
         struct waiter w = {.inv = inv};

@@ -3,6 +3,7 @@
 /* The verbs. Each returns the exit status (0 … 255), or negative with the error described. */
 
 #include "ctl/client.h"
+#include "ctl/command.h"
 #include "ctl/options.h"
 
 typedef int sg_verb_fn(const struct sg_invocation *inv, struct sg_error *e);
@@ -14,6 +15,10 @@ sg_verb_fn sg_verb_run, sg_verb_submit, sg_verb_list, sg_verb_status, sg_verb_pl
 
 /* Shared by several. */
 int sg_verb_dry_run(const struct sg_invocation *inv, struct sg_error *e);
+/* Says what can be foretold of a deadline and of limits; without it the job is submitted all the
+ * same. */
+void sg_verb_foretell(struct sg_client *c, const struct sg_invocation *inv,
+                      const struct sg_command *cmd);
 /* The table of jobs: flag as of sg_request_append_filter(). */
 int sg_verb_print_table(struct sg_client *c, const struct sg_invocation *inv, const char *flag,
                         const char *columns, struct sg_error *e);
@@ -23,3 +28,5 @@ int sg_verb_config_check(struct sg_client *c, const struct sg_invocation *inv, c
 void sg_verb_print_help(const struct sg_invocation *inv);
 /* "VERB wants ARGUMENTS" */
 int sg_verb_usage(const struct sg_invocation *inv, struct sg_error *e);
+/* One of --svg, --csv and --json at most. */
+int sg_verb_check_form(const struct sg_invocation *inv, struct sg_error *e);

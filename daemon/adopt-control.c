@@ -129,8 +129,10 @@ void sg_adopted_limit(struct sg_live *l)
         if (r < 0 && r != -ENOTCONN)
                 sg_log(LOG_WARNING, "job %" PRIu64 " (%s): its class's limits can't be set: %s",
                        l->job.key.n, l->job.unit, why ?: strerror(-r));
-        if (r >= 0)
+        if (r >= 0) {
                 l->job.limits = wanted;
+                sg_loop_changed(l);
+        }
         if (r == 0)
                 sg_live_changed(l);
         if (r >= 0 && l->job.adopted == SG_ADOPTED_GOVERNED && l->job.intent == SG_INTENT_NONE)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* `schedctl adopt`: one group by its path, or the one of a unit, which systemd is asked for. */
 #include "adopt-internal.h"
+#include "api.h"
 #include "base/cleanup.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -116,8 +117,7 @@ int sg_adopter_adopt(struct sg_adopter *a, sd_bus_message *call, const char *wha
                 return sd_bus_error_set(error, SG_ERROR_INVALID, "no control groups are visible");
         c = sg_settings_class(a->manager->settings, class[0] ? class : "default");
         if (!c)
-                return sd_bus_error_setf(error, SG_ERROR_INVALID, "class: there is no class '%s'",
-                                         class);
+                return sg_api_no_class(a->manager, class, error);
         if (sg_adopt_unit_valid(what))
                 return adopt_unit(a, call, what, c, error);
         if (sg_adopt_pattern_valid(what))

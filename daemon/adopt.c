@@ -430,6 +430,10 @@ static void find_again(struct sg_adopter *a, struct sg_live *l)
                 return;
         }
         l->job.limits.time_limit_usec = limits.time_limit_usec;
+        if (l->job.adopted == SG_ADOPTED_GOVERNED) { /* else it has our share of the time before */
+                l->job.limits.cpu_weight = limits.cpu_weight;
+                l->job.limits.cpu_quota_pm = limits.cpu_quota_pm;
+        }
         l->watched = g;
         g->owner = l;
         l->limited = true; /* by the daemon that adopted it */

@@ -2,6 +2,9 @@
 /* The command of a request: what is to be run goes into the spec as it came, byte for byte; what is
  * shown of it is made printable. */
 #include "api.h"
+#include "base/cleanup.h"
+#include "base/utf8.h"
+#include "proto/job-env.h"
 #include "proto/spec.h"
 #include <errno.h>
 #include <string.h>
@@ -21,22 +24,62 @@ static void put_block(struct sg_record *r, uint16_t tag, const char *block, size
                 sg_record_put_str(r, tag, p);
 }
 
-/* What lists show: printable, one line, cut where it gets long. */
-char *sg_command_shown(const char *argv, size_t size)
+/* A job may submit others, not only by schedctl. */
+static int put_environment(struct sg_record *r, const char *block, size_t size)
 {
-        size_t n = size > COMMAND_SHOWN ? COMMAND_SHOWN : size;
-        char *s = malloc(n + 1);
+        _cleanup_free_ const char **env = NULL;
+        size_t n = 0;
 
-        if (!s)
+        for (const char *p = block; p < block + size; p += strlen(p) + 1)
+                n++;
+        env = malloc((n + 1) * sizeof(*env));
+        if (!env)
+                return -ENOMEM;
+        n = 0;
+        for (const char *p = block; p < block + size; p += strlen(p) + 1)
+                env[n++] = p;
+        env[n] = NULL;
+        n = sg_job_env_drop(env);
+        for (size_t i = 0; i < n; i++)
+                sg_record_put_str(r, SG_SPEC_ENV, env[i]);
+        return 0;
+}
+
+/* The words with single blanks between them, cut where policies stop looking. */
+static char *join(const char *argv, size_t size)
+{
+        size_t n = size > SG_COMMAND_COMPARED ? SG_COMMAND_COMPARED : size;
+        char *line = malloc(n + 1);
+
+        if (!line)
                 return NULL;
         for (size_t i = 0; i < n; i++)
-                s[i] = argv[i] == 0                                                      ? ' '
-                       : (unsigned char)argv[i] < 0x20 || (unsigned char)argv[i] >= 0x7f ? '?'
-                                                                                         : argv[i];
-        while (n > 0 && s[n - 1] == ' ')
+                line[i] = argv[i] == 0 ? ' ' : argv[i];
+        while (n > 0 && line[n - 1] == ' ')
                 n--;
-        s[n] = 0;
+        line[n] = 0;
+        return line;
+}
+
+/* What lists show: printable, one line, cut where it gets long. */
+static char *show(const char *line)
+{
+        size_t n = sg_utf8_fit(line, strlen(line), COMMAND_SHOWN);
+        char *s;
+
+        while (n > 0 && line[n - 1] == ' ')
+                n--;
+        s = strndup(line, n);
+        if (s)
+                sg_utf8_clean(s, n);
         return s;
+}
+
+char *sg_command_shown(const char *argv, size_t size)
+{
+        _cleanup_free_ char *line = join(argv, size);
+
+        return line ? show(line) : NULL;
 }
 
 /* Without --name a job is called as its program is. */
@@ -60,7 +103,8 @@ static void default_name(struct sg_job *j, const char *argv, bool script)
 int sg_submission_show_command(struct sg_submission *s, const char *argv, size_t size)
 {
         default_name(&s->job, argv, size == 0);
-        s->job.command = size == 0 ? strdup("script") : sg_command_shown(argv, size);
+        s->command = size == 0 ? strdup("script") : join(argv, size);
+        s->job.command = s->command ? show(s->command) : NULL;
         return s->job.command ? 0 : -ENOMEM;
 }
 
@@ -90,7 +134,9 @@ int sg_submission_read_command(struct sg_submission *s, sd_bus_message *m, sd_bu
                 return sd_bus_error_set(error, SG_ERROR_INVALID,
                                         "command and environment are longer than 8M");
         put_block(&s->spec, SG_SPEC_ARG, argv, argv_size);
-        put_block(&s->spec, SG_SPEC_ENV, env, env_size);
+        r = put_environment(&s->spec, env, env_size);
+        if (r < 0)
+                return r;
         if (script_size > 0)
                 sg_record_put(&s->spec, SG_SPEC_SCRIPT, script, script_size);
         return sg_submission_show_command(s, argv, script_size > 0 ? 0 : argv_size);

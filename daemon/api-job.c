@@ -3,6 +3,7 @@
 #include "adopt.h"
 #include "api.h"
 #include "base/time-util.h"
+#include "core/order.h"
 #include "edge/log.h"
 #include "loop.h"
 #include "monitor.h"
@@ -11,9 +12,7 @@
 #include <signal.h>
 #include <string.h>
 
-/* --- finding it
- * ------------------------------------------------------------------------------------------------------
- */
+/* --- finding it */
 
 /* Whether the call that is being handled may know of it. */
 static bool visible(struct sg_manager *m, sd_bus *bus, const struct sg_live *l)
@@ -22,6 +21,26 @@ static bool visible(struct sg_manager *m, sd_bus *bus, const struct sg_live *l)
         struct sg_client *c = call ? sg_api_client(m, call) : NULL;
 
         return c && sg_caller_may_see(m, &c->caller, l->job.uid);
+}
+
+/* Who means a job from before the node got its name is told what it is called now. */
+static int not_live(struct sg_manager *m, sd_bus *bus, const struct sg_job_key *key, const char *id,
+                    sd_bus_error *error)
+{
+        const struct sg_live *other = sg_manager_find(m, key->n);
+        char name[SG_JOB_ID_MAX];
+
+        if (other && other->stored && visible(m, bus, other)) {
+                sg_job_id_format(name, &other->job.key, m->node.name);
+                return sd_bus_error_setf(error, SG_ERROR_NO_SUCH_JOB,
+                                         "there is no live job %s\nthere is job %s", id, name);
+        }
+        if (strcmp(key->origin, m->node.name) != 0)
+                return sd_bus_error_setf(error, SG_ERROR_NO_SUCH_JOB, "there is no live job %s",
+                                         id);
+        return key->n <= m->last_n
+                       ? sd_bus_error_setf(error, SG_ERROR_WRONG_STATE, "job %s has ended", id)
+                       : sd_bus_error_setf(error, SG_ERROR_NO_SUCH_JOB, "there is no job %s", id);
 }
 
 int sg_api_find_job(sd_bus *bus, const char *path, const char *interface, void *userdata,
@@ -39,19 +58,13 @@ int sg_api_find_job(sd_bus *bus, const char *path, const char *interface, void *
                 return r < 0 ? r : 0;
         if (sg_job_id_parse(id, m->node.name, &key) < 0)
                 return sd_bus_error_setf(error, SG_ERROR_INVALID, "'%s' is no job id", id);
-        l = strcmp(key.origin, m->node.name) == 0 ? sg_manager_find(m, key.n) : NULL;
-        if (l && l->stored && !visible(m, bus, l))
+        l = sg_manager_find_key(m, &key);
+        if (!l)
+                return not_live(m, bus, &key, id, error);
+        if (!l->stored || !visible(m, bus, l))
                 return sd_bus_error_setf(error, SG_ERROR_NO_SUCH_JOB, "there is no job %s", id);
-        if (!l || !l->stored || l->dropping) {
-                const char *why = key.n > 0 && key.n <= m->last_n && !l ? "has ended" : NULL;
-
-                if (l && l->dropping && !l->requeueing)
-                        why = "has ended";
-                if (why || !l || !l->stored)
-                        return sd_bus_error_setf(
-                                error, why ? SG_ERROR_WRONG_STATE : SG_ERROR_NO_SUCH_JOB,
-                                why ? "job %s has ended" : "there is no job %s", id);
-        }
+        if (l->dropping && !l->requeueing)
+                return sd_bus_error_setf(error, SG_ERROR_WRONG_STATE, "job %s has ended", id);
         *ret_found = l;
         return 1;
 }
@@ -81,9 +94,7 @@ int sg_api_list_job_paths(sd_bus *bus, const char *prefix, void *userdata, char 
         return 0;
 }
 
-/* --- checks
- * ------------------------------------------------------------------------------------------------------------
- */
+/* --- checks */
 
 static int wrong_state(struct sg_live *l, const char *wanted, sd_bus_error *error)
 {
@@ -114,9 +125,7 @@ static int store_and_answer(struct sg_live *l, sd_bus_message *call)
         return 1;
 }
 
-/* --- methods
- * ------------------------------------------------------------------------------------------------------------------
- */
+/* --- methods */
 
 static int stop(sd_bus_message *call, struct sg_live *l, enum sg_job_intent intent,
                 const char *what)
@@ -237,15 +246,14 @@ static int job_signal(sd_bus_message *call, struct sg_live *l, sd_bus_error *err
         return sd_bus_reply_method_return(call, NULL);
 }
 
-/* --- Set
- * ------------------------------------------------------------------------------------------------------------------------
- */
+/* --- Set */
 
 struct set_answer {
         struct sg_manager *manager;
         sd_bus_message *call;
         uint64_t n;
         struct sg_limits limits;
+        struct sg_cpuset cpus; /* of its own, if it has such */
         uint64_t deadline_usec;
         int64_t priority;
         char name[SG_JOB_NAME_MAX];
@@ -286,15 +294,21 @@ static void on_set_durable(int result, const struct sg_job *job, void *userdata)
 /* The kernel holds the limits: now the rest of it may change, too. */
 static void apply_changes(struct sg_live *l, struct set_answer *a)
 {
+        struct sg_queue_entry e = l->entry;
+
         l->job.limits = a->limits;
+        if (l->pinned)
+                sg_live_pin(l, &a->cpus);
         l->job.deadline_usec = a->deadline_usec;
         l->job.priority = a->priority;
         strcpy(l->job.name, a->name);
-        l->entry.deadline_usec = l->job.deadline_usec;
-        l->entry.limit_usec =
-                l->job.limits.time_limit_usec == SG_UNLIMITED ? 0 : l->job.limits.time_limit_usec;
-        sg_queue_change(l->manager->queue, &l->entry, l->job.priority, l->job.limits.memory_max);
-        if (l->job.state == SG_JOB_RUNNING && l->job.intent == SG_INTENT_NONE)
+        sg_order_describe(&e, &l->job, sg_loop_history(l->manager, &l->job));
+        l->entry.size = e.size;
+        l->entry.deadline_usec = e.deadline_usec;
+        l->entry.limit_usec = e.limit_usec;
+        sg_queue_change(l->manager->queue, &l->entry, e.priority, e.memory);
+        if ((l->job.state == SG_JOB_RUNNING || l->job.state == SG_JOB_SUSPENDED) &&
+            l->job.intent == SG_INTENT_NONE)
                 sg_live_arm_time_limit(l);
         sg_manager_schedule(l->manager);
         if (l->measured) {
@@ -324,6 +338,42 @@ static void on_limits_set(struct sg_scope *s, int result, const char *why, void 
         }
 }
 
+/* What of it Set may change, as asked for. A number of CPUs without a second one is both. */
+static int read_changes(sd_bus_message *call, struct sg_live *l, struct sg_submission *s,
+                        sd_bus_error *error)
+{
+        struct sg_limits *limits = &s->job.limits;
+        int r;
+
+        limits->cpus_max = 0;
+        r = sg_api_read_dict(call, sg_option_read_live, s, error);
+        if (r < 0)
+                return r;
+        if (limits->cpus_max == 0)
+                limits->cpus_max = s->asked & SG_ASK_CPUS ? limits->cpus : l->job.limits.cpus_max;
+        r = sg_limits_check_cpus(limits, error);
+        if (r >= 0 && s->asked & SG_ASK_TIME_LIMIT)
+                r = sg_adopted_check(l, SG_ADOPTED_GOVERNED, "ended by a time limit", error);
+        return r < 0 ? r
+                     : sg_limits_check(limits, s->asked, l->class, l->manager->settings,
+                                       &l->manager->node, error);
+}
+
+/* Of its own, if it has such: as many as it may have now. */
+static struct sg_cpuset cpus_within(const struct sg_live *l, const struct sg_limits *limits)
+{
+        uint64_t n;
+
+        if (!l->pinned)
+                return (struct sg_cpuset){0};
+        n = sg_cpuset_count(l->pinned);
+        if (n < limits->cpus)
+                n = limits->cpus;
+        if (n > limits->cpus_max)
+                n = limits->cpus_max;
+        return sg_live_cpus_of(l, n);
+}
+
 static int job_set(sd_bus_message *call, struct sg_live *l, sd_bus_error *error)
 {
         _cleanup_free_ char *why = NULL;
@@ -335,9 +385,7 @@ static int job_set(sd_bus_message *call, struct sg_live *l, sd_bus_error *error)
 
         r = sg_adopted_check(l, SG_ADOPTED_LIMITED, "limited", error);
         if (r >= 0)
-                r = sg_api_read_dict(call, sg_option_read_live, &s, error);
-        if (r >= 0)
-                r = sg_limits_check(&s.job.limits, s.asked, l->class, m->settings, &m->node, error);
+                r = read_changes(call, l, &s, error);
         if (r < 0)
                 return r;
         a = malloc(sizeof(*a));
@@ -347,6 +395,7 @@ static int job_set(sd_bus_message *call, struct sg_live *l, sd_bus_error *error)
                                  .call = sd_bus_message_ref(call),
                                  .n = l->job.key.n,
                                  .limits = s.job.limits,
+                                 .cpus = cpus_within(l, &s.job.limits),
                                  .deadline_usec = s.job.deadline_usec,
                                  .priority = s.job.priority};
         strcpy(a->name, s.job.name);
@@ -359,9 +408,9 @@ static int job_set(sd_bus_message *call, struct sg_live *l, sd_bus_error *error)
         r = 0;
         if (l->scope) {
                 struct sg_limits limits = a->limits;
-                const struct sg_cpuset *cpus = sg_loop_overlay(l, &limits);
 
-                r = sg_scope_set_limits(l->scope, &limits, cpus, on_limits_set, a, &why);
+                (void)sg_loop_overlay(l, &limits);
+                r = sg_scope_set_limits(l->scope, &limits, &a->cpus, on_limits_set, a, &why);
         }
         l->setting = r > 0;
         if (r < 0)
@@ -371,9 +420,7 @@ static int job_set(sd_bus_message *call, struct sg_live *l, sd_bus_error *error)
         return 1;
 }
 
-/* --- who may
- * -----------------------------------------------------------------------------------------------------------------------
- */
+/* --- who may */
 
 #define AUTHORIZED(verb)                                                                           \
         static int method_##verb(sd_bus_message *call, void *userdata, sd_bus_error *error)        \
@@ -393,9 +440,7 @@ AUTHORIZED(requeue)
 AUTHORIZED(signal)
 AUTHORIZED(set)
 
-/* --- properties
- * --------------------------------------------------------------------------------------------------------------------
- */
+/* --- properties */
 
 #define GETTER(name, type, expression)                                                             \
         static int get_##name(sd_bus *bus, const char *path, const char *interface,                \

@@ -48,9 +48,7 @@ static void page_free(struct page *p)
 }
 SG_DEFINE_CLEANUP(struct page *, page_free)
 
-/* --- the request
- * --------------------------------------------------------------------------------------------------
- */
+/* --- the request */
 
 static int read_string(sd_bus_message *m, char **ret)
 {
@@ -145,14 +143,14 @@ static int read_cursor(struct page *p, const char *cursor, sd_bus_error *error)
 
 /* Rows and documents */
 
+/* A live job; when it will have ended, nobody knows. */
 static bool fits(const struct filter *f, const struct sg_job *j)
 {
         return (!f->not_adopted || j->adopted == SG_ADOPTED_NOT) &&
                (!f->user || strcmp(f->user, j->user) == 0) &&
                (!f->state || strcmp(f->state, sg_job_state_to_string(j->state)) == 0) &&
                (!f->name || strcmp(f->name, j->name) == 0) &&
-               (!f->class || strcmp(f->class, j->class) == 0) && j->submitted_usec >= f->since &&
-               (f->until == 0 || j->submitted_usec <= f->until);
+               (!f->class || strcmp(f->class, j->class) == 0) && f->since == 0 && f->until == 0;
 }
 
 static int append_document(struct page *p, const struct sg_job *j, struct sg_live *live, bool full)
@@ -194,9 +192,7 @@ static void append(struct page *p, const struct sg_job *j, struct sg_live *live)
         p->last_n = j->key.n;
 }
 
-/* --- a page
- * ---------------------------------------------------------------------------------------------------------
- */
+/* --- a page */
 
 static int open_reply(struct page *p)
 {
@@ -237,6 +233,15 @@ static void send_reply(struct page *p, char kind)
         page_free(p);
 }
 
+/* The store answers behind what it was sent, so that one whose end it has been sent comes from
+ * there, if finished ones are wanted. */
+static bool is_listed_as_live(const struct page *p, const struct sg_live *l)
+{
+        bool ended = l->ended_durable && !l->requeueing;
+
+        return l->stored && !ended && !(p->filter.finished && l->end_sent);
+}
+
 static void add_live(struct page *p)
 {
         struct sg_manager *m = p->manager;
@@ -246,7 +251,7 @@ static void add_live(struct page *p)
         sg_list_foreach (l, &m->jobs, link) {
                 if (p->rows == p->filter.limit)
                         break;
-                if (l->job.key.n <= p->after || !l->stored || l->ended_durable ||
+                if (l->job.key.n <= p->after || !is_listed_as_live(p, l) ||
                     (c && !sg_caller_may_see(m, &c->caller, l->job.uid)) ||
                     !fits(&p->filter, &l->job))
                         continue;

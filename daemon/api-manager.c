@@ -2,6 +2,7 @@
 /* org.schedgov1.Manager: the table of its members, and those about the daemon itself. */
 #include "adopt.h"
 #include "api.h"
+#include "base/utf8.h"
 #include <errno.h>
 #include <string.h>
 
@@ -25,9 +26,7 @@ static int method_describe(sd_bus_message *call, void *userdata, sd_bus_error *e
         return r < 0 ? r : sd_bus_reply_method_return(call, "s", doc);
 }
 
-/* --- configuration
- * ------------------------------------------------------------------------------------------------------
- */
+/* --- configuration */
 
 static int reply_errors(sd_bus_message *call, const struct sg_config_errors *errors)
 {
@@ -41,9 +40,7 @@ static int reply_errors(sd_bus_message *call, const struct sg_config_errors *err
         for (size_t i = 0; r >= 0 && i < errors->n; i++) {
                 (void)snprintf(line, sizeof(line), "%s: %s", errors->items[i].where,
                                errors->items[i].what);
-                for (char *p = line; *p; p++) /* a file may hold what a bus string may not */
-                        if ((unsigned char)*p >= 0x7f || (unsigned char)*p < 0x20)
-                                *p = '?';
+                sg_utf8_clean(line, strlen(line)); /* a file may hold what a bus string may not */
                 r = sd_bus_message_append(reply, "s", line);
         }
         if (r >= 0)
@@ -109,9 +106,7 @@ static int method_adopt(sd_bus_message *call, void *userdata, sd_bus_error *erro
         return r < 0 ? r : 1;
 }
 
-/* --- properties
- * ------------------------------------------------------------------------------------------------------------
- */
+/* --- properties */
 
 static int get_text(sd_bus *bus, const char *path, const char *interface, const char *property,
                     sd_bus_message *reply, void *userdata, sd_bus_error *error)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The options of a request: one table of keys, each with its D-Bus type, its place and its range.
- */
+/* The options of a request: one table of keys, each with its D-Bus type,
+ * its place and its range. */
 #include "api.h"
 #include "base/format.h"
 #include <errno.h>
@@ -27,10 +27,11 @@ static const struct option_key keys[] = {
         {"name", 's', CHARS(job.name), 0, 0, 0, true},
         {"class", 's', CHARS(job.class), 0, 0, 0, false},
         {"cpus", 'u', AT(job.limits.cpus), 0, 1, SG_CPUS_MAX, SG_ASK_CPUS, true},
-        {"cpus_max", 'u', AT(job.limits.cpus_max), 0, 1, SG_CPUS_MAX, 0, false},
+        {"cpus_max", 'u', AT(job.limits.cpus_max), 0, 1, SG_CPUS_MAX, SG_ASK_CPUS, true},
         {"pin", 'b', AT(job.limits.pin), 0, 0, 1, 0, false},
         {"cpu_weight", 't', AT(job.limits.cpu_weight), 0, 1, 10000, SG_ASK_CPU_WEIGHT, true},
-        {"cpu_quota", 't', AT(job.limits.cpu_quota_pm), 0, 1, SG_UNLIMITED, SG_ASK_CPU_QUOTA, true},
+        {"cpu_quota", 't', AT(job.limits.cpu_quota_pm), 0, SG_CPU_QUOTA_MIN, SG_UNLIMITED,
+         SG_ASK_CPU_QUOTA, true},
         {"mem", 't', AT(job.limits.memory_max), 0, 1 << 20, SG_UNLIMITED, SG_ASK_MEMORY_MAX, true},
         {"mem_high", 't', AT(job.limits.memory_high), 0, 1 << 20, SG_UNLIMITED, SG_ASK_MEMORY_HIGH,
          true},
@@ -47,7 +48,7 @@ static const struct option_key keys[] = {
         {"priority", 'i', AT(job.priority), 0, -SG_PRIORITY_MAX, SG_PRIORITY_MAX, 0, true},
         {"after", 's', AT(job.after), 0, 0, 0, 0, false},
         {"begin", 't', AT(job.begin_usec), 0, 0, SG_UNLIMITED, 0, false},
-        {"deadline", 't', AT(job.deadline_usec), 0, 1, SG_UNLIMITED - 1, 0, true},
+        {"deadline", 't', AT(job.deadline_usec), 0, 1, SG_UNLIMITED, 0, true},
         {"retry", 'u', AT(job.retry), 0, 0, 1000, 0, false},
         {"array_first", 'u', AT(array_first), 0, 0, INT32_MAX, 0, false},
         {"array_last", 'u', AT(array_last), 0, 0, INT32_MAX, 0, false},
@@ -85,9 +86,7 @@ static const struct option_key *find_key(const char *name)
         return NULL;
 }
 
-/* --- one value
- * ------------------------------------------------------------------------------------------------
- */
+/* --- one value */
 
 static int store_string(const struct option_key *k, void *place, const char *s, sd_bus_error *error)
 {
@@ -114,13 +113,35 @@ static int store_string(const struct option_key *k, void *place, const char *s, 
         return 0;
 }
 
+/* As people write it. */
+static const char *format_value(char buf[SG_FORMAT_MAX], const struct option_key *k, uint64_t v)
+{
+        switch (k->ask) {
+        case SG_ASK_MEMORY_MAX:
+        case SG_ASK_MEMORY_HIGH:
+        case SG_ASK_IO_READ:
+        case SG_ASK_IO_WRITE:
+                return sg_format_bytes(buf, v);
+        case SG_ASK_CPU_QUOTA:
+                return sg_format_percent(buf, v);
+        case SG_ASK_TIME_LIMIT:
+                return sg_format_usec(buf, v);
+        default:
+                (void)snprintf(buf, SG_FORMAT_MAX, "%" PRIu64, v);
+                return buf;
+        }
+}
+
 static int store_unsigned(const struct option_key *k, uint64_t *place, uint64_t v,
                           sd_bus_error *error)
 {
-        if (v < (uint64_t)k->min)
-                return wrong(error, "%s: at least %" PRIi64 ", not %" PRIu64, k->name, k->min, v);
-        if (v > k->max)
-                return wrong(error, "%s: at most %" PRIu64 ", not %" PRIu64, k->name, k->max, v);
+        bool low = v < (uint64_t)k->min;
+        char bound[SG_FORMAT_MAX], given[SG_FORMAT_MAX];
+
+        if (low || v > k->max)
+                return wrong(error, "%s: at %s %s, not %s", k->name, low ? "least" : "most",
+                             format_value(bound, k, low ? (uint64_t)k->min : k->max),
+                             format_value(given, k, v));
         *place = v;
         return 0;
 }
@@ -169,13 +190,17 @@ static int read_option(struct sg_submission *s, const char *name, bool live, sd_
                        sd_bus_error *error)
 {
         const struct option_key *k = find_key(name);
+        int r;
 
         if (!k)
                 return wrong(error, "unknown option '%s'", name);
         if (live && !k->live)
                 return wrong(error, "%s can't be changed once a job is submitted", name);
         s->asked |= k->ask;
-        return read_value(k, (char *)s + k->offset, m, error);
+        r = read_value(k, (char *)s + k->offset, m, error);
+        if (s->job.deadline_usec == SG_UNLIMITED)
+                s->job.deadline_usec = 0;
+        return r;
 }
 
 int sg_option_read(const char *key, sd_bus_message *m, void *submission, sd_bus_error *error)
@@ -188,9 +213,14 @@ int sg_option_read_live(const char *key, sd_bus_message *m, void *submission, sd
         return read_option(submission, key, true, m, error);
 }
 
-/* --- all of them
- * -----------------------------------------------------------------------------------------------
- */
+/* --- all of them */
+
+int sg_limits_check_cpus(const struct sg_limits *l, sd_bus_error *error)
+{
+        if (l->cpus_max != 0 && l->cpus_max < l->cpus)
+                return wrong(error, "cpus: the upper number must not be below the lower one");
+        return 0;
+}
 
 static int check_together(struct sg_submission *s, sd_bus_error *error)
 {
@@ -208,8 +238,8 @@ static int check_together(struct sg_submission *s, sd_bus_error *error)
                 return wrong(error, "workdir: wants an absolute path, not '%s'", s->workdir);
         if ((s->job.output && s->job.output[0] != '/') || (s->job.error && s->job.error[0] != '/'))
                 return wrong(error, "output and error want absolute paths");
-        if (l->cpus_max != 0 && l->cpus_max < l->cpus)
-                return wrong(error, "cpus: the upper number must not be below the lower one");
+        if (sg_limits_check_cpus(l, error) < 0)
+                return -EINVAL;
         if (l->pin && l->cpus == 0)
                 return wrong(error, "pin: how many CPUs? give --cpus, too");
         return sg_submission_check_progress(s, error);
@@ -249,6 +279,7 @@ static const struct limit_key limits[] = {
         {"cpu-quota", SG_ASK_CPU_QUOTA, offsetof(struct sg_limits, cpu_quota_pm),
          sg_format_percent},
         {"cpus", SG_ASK_CPUS, offsetof(struct sg_limits, cpus), format_count},
+        {"cpus", SG_ASK_CPUS, offsetof(struct sg_limits, cpus_max), format_count},
         {"mem-high", SG_ASK_MEMORY_HIGH, offsetof(struct sg_limits, memory_high), sg_format_bytes},
         {"mem", SG_ASK_MEMORY_MAX, offsetof(struct sg_limits, memory_max), sg_format_bytes},
         {"mem-swap", SG_ASK_SWAP_MAX, offsetof(struct sg_limits, memory_swap_max), sg_format_bytes},

@@ -106,8 +106,7 @@ static int set_policy(struct sg_manager *m, const char *class, char *const *assi
         int r;
 
         if (!sg_settings_class(m->settings, class))
-                return sd_bus_error_setf(error, SG_ERROR_INVALID,
-                                         "there is no class '%s'\nsee schedctl policy show", class);
+                return sg_api_no_class(m, class, error);
         r = sg_live_policy_set(m->policy, m->settings, class, assignments, &why);
         if (r == -EINVAL && why)
                 return sd_bus_error_set(error, SG_ERROR_INVALID, why);
@@ -118,16 +117,9 @@ static int set_policy(struct sg_manager *m, const char *class, char *const *assi
         return r;
 }
 
-static void free_strings(char ***strings)
-{
-        for (char **s = *strings; s && *s; s++)
-                free(*s);
-        free(*strings);
-}
-
 int sg_api_set_policy(sd_bus_message *call, void *userdata, sd_bus_error *error)
 {
-        _cleanup_(free_strings) char **assignments = NULL;
+        _cleanup_strv_ char **assignments = NULL;
         struct sg_manager *m = userdata;
         const char *class;
         int r;

@@ -93,7 +93,7 @@ static int with_job(sd_bus_message *call, struct sg_manager *m, found_cb found, 
         if (r < 0)
                 return sd_bus_error_setf(error, SG_ERROR_INVALID, "'%s' is no job id", id);
         (void)snprintf(o.id, sizeof(o.id), "%s", id);
-        l = strcmp(key.origin, m->node.name) == 0 ? sg_manager_find(m, key.n) : NULL;
+        l = sg_manager_find_key(m, &key);
         if (!l || !l->stored)
                 return look_up(call, m, &key, &o);
         if (!visible(&o, l->job.uid))
@@ -159,9 +159,7 @@ int sg_api_wait_job(sd_bus_message *call, void *userdata, sd_bus_error *error)
         return with_job(call, userdata, wait_for, error);
 }
 
-/* --- OpenLog
- * --------------------------------------------------------------------------------------------------------------
- */
+/* --- OpenLog */
 
 static int open_log(struct one *o, const struct sg_job *job, struct sg_live *live)
 {
@@ -195,9 +193,7 @@ int sg_api_open_log(sd_bus_message *call, void *userdata, sd_bus_error *error)
         return with_job(call, userdata, open_log, error);
 }
 
-/* --- ListEvents
- * -------------------------------------------------------------------------------------------------------------
- */
+/* --- ListEvents */
 
 struct events {
         struct sg_manager *manager;
@@ -263,7 +259,7 @@ int sg_api_list_events(sd_bus_message *call, void *userdata, sd_bus_error *error
                 return r;
         }
         all = m->settings->show_others == SG_SHOW_LIST || sg_caller_is_admin(m, &c->caller);
-        sg_store_events(m->store, after, all ? SG_UNLIMITED : c->caller.uid, key.n,
+        sg_store_events(m->store, after, all ? SG_UNLIMITED : c->caller.uid, &key,
                         limit == 0 || limit > SG_PAGE_MAX ? SG_PAGE_MAX : limit, on_event, e);
         return 1;
 }

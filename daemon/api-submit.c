@@ -5,16 +5,15 @@
  * first time.
  */
 #include "api.h"
+#include "base/cleanup.h"
 #include "base/format.h"
 #include "base/time-util.h"
-#include "edge/log.h"
 #include "foretell.h"
 #include "loop.h"
 #include "proto/spec.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
-#include <limits.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -27,11 +26,12 @@ struct sg_submission *sg_submission_free(struct sg_submission *s)
         sg_record_deinit(&s->spec);
         free(s->workdir);
         free(s->on_end);
+        free(s->command);
         free(s);
         return NULL;
 }
 
-static int submission_new(struct sg_submission **ret, struct sg_manager *m, sd_bus_message *call)
+int sg_submission_new(struct sg_submission **ret, struct sg_manager *m, sd_bus_message *call)
 {
         struct sg_submission *s = calloc(1, sizeof(*s));
 
@@ -46,15 +46,7 @@ static int submission_new(struct sg_submission **ret, struct sg_manager *m, sd_b
         return 0;
 }
 
-static int wrong(sd_bus_error *error, const char *what)
-{
-        (void)sd_bus_error_set(error, SG_ERROR_INVALID, what);
-        return -EINVAL;
-}
-
-/* --- who runs it
- * ---------------------------------------------------------------------------------------------------
- */
+/* --- who runs it */
 
 /* A caller that has gone already doesn't mind the daemon's own limits. */
 static void put_rlimits(struct sg_record *r, const struct sg_caller *c)
@@ -87,34 +79,30 @@ static void put_identity(struct sg_submission *s, const struct sg_caller *c)
         sg_record_put_str(r, SG_SPEC_ON_END, s->on_end);
 }
 
-/* --- the class
- * ------------------------------------------------------------------------------------------------------
- */
+/* --- the class */
 
 static int find_class(struct sg_submission *s, const struct sg_caller *c,
                       const struct sg_class **ret, sd_bus_error *error)
 {
         const struct sg_settings *settings = s->manager->settings;
-        char **groups;
+        _cleanup_strv_ char **groups = NULL;
         int r;
 
         r = sg_users_group_names(c->groups, c->n_groups, &groups);
         if (r < 0)
                 return r;
         if (s->job.class[0] == 0) {
-                *ret = sg_settings_match(settings, s->job.user, groups, s->job.command);
+                *ret = sg_settings_match(settings, s->job.user, groups, s->command);
         } else {
                 *ret = sg_settings_class(settings, s->job.class);
                 if (!*ret)
-                        r = sd_bus_error_setf(error, SG_ERROR_INVALID,
-                                              "class: there is no class '%s'", s->job.class);
+                        r = sg_api_no_class(s->manager, s->job.class, error);
                 else if (!sg_caller_is_admin(s->manager, c) &&
                          !sg_class_admits(*ret, s->job.user, groups))
                         r = sd_bus_error_setf(error, SG_ERROR_INVALID,
                                               "class: '%s' is not for user %s", s->job.class,
                                               s->job.user);
         }
-        sg_users_group_names_free(groups);
         return r;
 }
 
@@ -123,7 +111,7 @@ static int complete(struct sg_submission *s, const struct sg_caller *c, const ch
                     sd_bus_error *error)
 {
         struct sg_manager *m = s->manager;
-        const struct sg_class *class;
+        const struct sg_class *class = NULL;
         int r;
 
         (void)snprintf(s->job.user, sizeof(s->job.user), "%s", user);
@@ -138,19 +126,16 @@ static int complete(struct sg_submission *s, const struct sg_caller *c, const ch
         strcpy(s->job.key.origin, m->node.name);
         s->job.submitted_usec = s->job.changed_usec = sg_now_realtime_usec();
         if (m->n_jobs + s->count > m->settings->max_queued_per_user &&
-            sg_manager_count_of_user(m, c->uid) + s->count > m->settings->max_queued_per_user) {
+            sg_manager_count_waiting(m, c->uid) + s->count > m->settings->max_queued_per_user) {
                 (void)sd_bus_error_setf(error, SG_ERROR_BUSY,
-                                        "user %s may have %" PRIu64
-                                        " jobs waiting or running at once",
-                                        user, m->settings->max_queued_per_user);
+                                        "user %s may have %" PRIu64 " jobs waiting at once", user,
+                                        m->settings->max_queued_per_user);
                 return -EBUSY;
         }
         return sg_live_check_dependencies(m, c, s->job.after, error);
 }
 
-/* --- storing it
- * -------------------------------------------------------------------------------------------------------
- */
+/* --- storing it */
 
 struct storing {
         struct sg_manager *manager;
@@ -180,9 +165,7 @@ static void let_in(struct storing *st)
                         sg_live_stop(l, SG_INTENT_CANCEL,
                                      "its terminal went away before it started");
                 } else {
-                        if (l->job.after)
-                                (void)sg_live_set_dependencies(l, l->job.after);
-                        sg_live_settle_dependencies(l);
+                        sg_live_await_dependencies(l);
                 }
         }
 }
@@ -270,9 +253,29 @@ static int store(struct sg_submission *s, struct sg_client *runner)
         return 1;
 }
 
-/* --- Submit, DryRun
- * ------------------------------------------------------------------------------------------------------
- */
+/* --- Submit, DryRun */
+
+/* What was asked for that keeps it out of the queue, in words. */
+static bool must_wait(const struct sg_submission *s, char *why, size_t size)
+{
+        struct sg_job_key first;
+        uint64_t n = sg_live_count_unfinished(s->manager, s->job.after, &first);
+        char when[SG_FORMAT_MAX], id[SG_JOB_ID_MAX];
+
+        if (s->job.hold) {
+                (void)snprintf(why, size, "it would be held");
+        } else if (n > 0) {
+                sg_job_id_format(id, &first, s->manager->node.name);
+                (void)snprintf(why, size, "it would wait for job %s%s", id,
+                               n > 1 ? " and others" : "");
+        } else if (s->job.begin_usec > sg_now_realtime_usec()) {
+                (void)snprintf(why, size, "it would begin at %s",
+                               sg_format_local(when, s->job.begin_usec));
+        } else {
+                return false;
+        }
+        return true;
+}
 
 /* Whether it would start now, in its class and with its limits: 1, or 0 and why not. */
 static int would_start(struct sg_submission *s, char *why, size_t size)
@@ -281,6 +284,8 @@ static int would_start(struct sg_submission *s, char *why, size_t size)
         struct sg_pending_info info;
         int r;
 
+        if (must_wait(s, why, size))
+                return 0;
         r = sg_manager_snapshot(s->manager, &node);
         if (r < 0)
                 return r;
@@ -373,8 +378,7 @@ static void on_user_known(const char *user, void *userdata)
         }
 }
 
-/* Goes on when the user's name is known, which is nearly always at once. */
-static int look_up_user(struct sg_submission *s)
+int sg_submission_go_on(struct sg_submission *s)
 {
         struct sg_manager *m = s->manager;
         struct sg_client *c = sg_api_client(m, s->call);
@@ -393,7 +397,7 @@ static int submit(sd_bus_message *call, struct sg_manager *m, bool dry_run, sd_b
         _cleanup_(sg_submission_freep) struct sg_submission *s = NULL;
         int r;
 
-        r = submission_new(&s, m, call);
+        r = sg_submission_new(&s, m, call);
         if (r < 0)
                 return r;
         s->dry_run = dry_run;
@@ -405,7 +409,7 @@ static int submit(sd_bus_message *call, struct sg_manager *m, bool dry_run, sd_b
                 r = sg_submission_read_command(s, call, error);
         if (r < 0)
                 return r;
-        return look_up_user(TAKE_PTR(s));
+        return sg_submission_go_on(TAKE_PTR(s));
 }
 
 int sg_api_submit(sd_bus_message *call, void *userdata, sd_bus_error *error)
@@ -416,89 +420,4 @@ int sg_api_submit(sd_bus_message *call, void *userdata, sd_bus_error *error)
 int sg_api_dry_run(sd_bus_message *call, void *userdata, sd_bus_error *error)
 {
         return submit(call, userdata, true, error);
-}
-
-/* --- Run, Attach
- * -----------------------------------------------------------------------------------------------------------
- */
-
-static int read_run(struct sg_submission *s, struct sg_client *c, sd_bus_message *call,
-                    sd_bus_error *error)
-{
-        const void *argv;
-        size_t size;
-        int pidfd, r;
-
-        r = sg_submission_read_options(s, call, error);
-        if (r < 0)
-                return r;
-        if (s->count != 1 || s->job.retry > 0 || s->on_end || s->job.output || s->job.error)
-                return wrong(error,
-                             "run: arrays, retries, output files and --on-end are for submit");
-        r = sd_bus_message_read_array(call, 'y', &argv, &size);
-        if (r >= 0)
-                r = sd_bus_message_read(call, "h", &pidfd);
-        if (r < 0)
-                return r;
-        if (size == 0 || !sg_block_is_whole(argv, size))
-                return wrong(error, "no command");
-        if (!sg_caller_is_process(&c->caller, pidfd))
-                return wrong(error, "run: the pidfd is not of the process that asks");
-        s->job.foreground = 1;
-        return sg_submission_show_command(s, argv, size);
-}
-
-/* What runs is the process that asks; only on a connection of its own is it sure to be that. */
-static int check_own_connection(struct sg_client *c, sd_bus_error *error)
-{
-        if (c && !c->name)
-                return 0;
-        return sd_bus_error_set(error, SG_ERROR_INVALID,
-                                "run: not over a message bus, only on the governor's own socket\n"
-                                "use Submit, or schedctl run");
-}
-
-int sg_api_run(sd_bus_message *call, void *userdata, sd_bus_error *error)
-{
-        _cleanup_(sg_submission_freep) struct sg_submission *s = NULL;
-        struct sg_manager *m = userdata;
-        struct sg_client *c = sg_api_client(m, call);
-        int r;
-
-        r = check_own_connection(c, error);
-        if (r < 0)
-                return r;
-        if (c->runs)
-                return wrong(error, "run: one job per connection");
-        r = sg_authorize_submit(m, call, "run", error);
-        if (r <= 0)
-                return sg_unauthorized(r);
-        r = submission_new(&s, m, call);
-        if (r >= 0)
-                r = read_run(s, c, call, error);
-        if (r < 0)
-                return r;
-        return look_up_user(TAKE_PTR(s));
-}
-
-int sg_api_attach(sd_bus_message *call, void *userdata, sd_bus_error *error)
-{
-        struct sg_manager *m = userdata;
-        struct sg_client *c = sg_api_client(m, call);
-        struct sg_live *l;
-        uint64_t n;
-        int r;
-
-        r = sd_bus_message_read(call, "t", &n);
-        if (r < 0)
-                return r;
-        l = sg_manager_find(m, n);
-        if (!l || !c || l->runner != c || l->attach)
-                return sd_bus_error_setf(error, SG_ERROR_NO_SUCH_JOB,
-                                         "job %" PRIu64
-                                         " was not made by `run` on this connection, or has ended",
-                                         n);
-        l->attach = sd_bus_message_ref(call);
-        sg_live_attach(l);
-        return 1;
 }

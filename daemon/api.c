@@ -179,9 +179,7 @@ void sg_api_answer_waiters(struct sg_live *l)
         }
 }
 
-/* --- signals
- * ----------------------------------------------------------------------------------------------------
- */
+/* --- signals */
 
 static int send_event(struct sg_client *c, const struct sg_job *j, const char *id)
 {
@@ -242,4 +240,31 @@ void sg_api_emit(struct sg_manager *m, const struct sg_job *j)
                 emit_to(m, sg_bus_server_clients(m->server), j);
         if (m->service)
                 emit_to(m, sg_bus_service_clients(m->service), j);
+}
+
+/* --- what isn't there */
+
+#define CLASSES_SHOWN 256U
+
+int sg_api_no_class(const struct sg_manager *m, const char *name, sd_bus_error *error)
+{
+        const struct sg_settings *s = m->settings;
+        char names[CLASSES_SHOWN] = "";
+        size_t used = 0;
+
+        for (size_t i = 0; i < s->n_classes; i++) {
+                const char *next = s->classes[i].name;
+
+                if (used + strlen(next) + sizeof(" …") > sizeof(names)) {
+                        strcpy(names + used, " …");
+                        break;
+                }
+                used += (size_t)sprintf(names + used, "%s%s", i > 0 ? " " : "", next);
+        }
+        return sd_bus_error_setf(error, SG_ERROR_INVALID,
+                                 s->n_classes == 1
+                                         ? "there is no class '%s'\nthere is only %s; a file makes "
+                                           "others, see schedgov.policy(5)"
+                                         : "there is no class '%s'\nuse one of %s",
+                                 name, names);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 /*
- * The bus API's own room: docs/bus.md describes it. Handlers find out who asks and what for, and
- * call the manager; an answer that has to wait for the disk is sent from a callback that holds the
- * message.
+ * The bus API's own room: org.schedgov1(5) describes it. Handlers find out who asks and what for,
+ * and call the manager; an answer that has to wait for the disk is sent from a callback that holds
+ * the message.
  */
 
 #include "manager.h"
@@ -44,6 +44,9 @@ static inline int sg_unauthorized(int r)
 typedef int (*sg_entry_cb)(const char *key, sd_bus_message *m, void *userdata, sd_bus_error *error);
 int sg_api_read_dict(sd_bus_message *m, sg_entry_cb cb, void *userdata, sd_bus_error *error);
 
+/* Refuses: there is no such class, but these. */
+int sg_api_no_class(const struct sg_manager *m, const char *name, sd_bus_error *error);
+
 /* What is asked */
 
 /* A request to run something, as far as the message says; then made complete by class and user. */
@@ -55,6 +58,7 @@ struct sg_submission {
         uint64_t array_first, array_last; /* SG_UNLIMITED = no array */
         uint64_t count;
         char *workdir, *on_end;
+        char *command; /* as policies compare it; what lists show of it is the job's */
         char token[SG_TOKEN_MAX];
         char eval_goal[4]; /* "min", "max" */
         uint64_t umask;
@@ -77,6 +81,7 @@ enum sg_ask {
         SG_ASK_IO_WRITE = 1 << 10,
 };
 
+int sg_submission_new(struct sg_submission **ret, struct sg_manager *m, sd_bus_message *call);
 struct sg_submission *sg_submission_free(struct sg_submission *s);
 SG_DEFINE_CLEANUP(struct sg_submission *, sg_submission_free)
 /* Reads the a{sv}; -EINVAL with *error set for anything that isn't understood or out of range. */
@@ -87,8 +92,8 @@ int sg_submission_check_progress(struct sg_submission *s, sd_bus_error *error);
 int sg_submission_read_command(struct sg_submission *s, sd_bus_message *m, sd_bus_error *error);
 /* What lists show of it, and the name that a job has without --name; size 0: it is a script. */
 int sg_submission_show_command(struct sg_submission *s, const char *argv, size_t size);
-/* A block is strings, each with its NUL, as in /proc/PID/cmdline: they may hold any byte but that.
- */
+/* A block is strings, each with its NUL, as in /proc/PID/cmdline:
+ * they may hold any byte but that. */
 bool sg_block_is_whole(const char *block, size_t size);
 /* The words as lists show them: printable, one line, cut where it gets long. Heap, NULL = no
  * memory. */
@@ -99,19 +104,23 @@ int sg_option_read(const char *key, sd_bus_message *m, void *submission, sd_bus_
 int sg_option_read_live(const char *key, sd_bus_message *m, void *submission, sd_bus_error *error);
 /* Class defaults where nothing was asked. */
 void sg_limits_complete(struct sg_limits *l, uint64_t asked, const struct sg_class *class);
+int sg_limits_check_cpus(const struct sg_limits *l, sd_bus_error *error); /* of themselves */
 /* -EINVAL with *error for what the class doesn't allow or this node never has. */
 int sg_limits_check(struct sg_limits *l, uint64_t asked, const struct sg_class *class,
                     const struct sg_settings *settings, const struct sg_node *node,
                     sd_bus_error *error);
+
+/* What was read is completed and stored, and its call answered, when the user's name is known,
+ * which is nearly always at once. Owns s from here on. 1, or negative and the call is to be
+ * refused. */
+int sg_submission_go_on(struct sg_submission *s);
 
 int sg_api_submit(sd_bus_message *m, void *userdata, sd_bus_error *error);
 int sg_api_dry_run(sd_bus_message *m, void *userdata, sd_bus_error *error);
 int sg_api_run(sd_bus_message *m, void *userdata, sd_bus_error *error);
 int sg_api_attach(sd_bus_message *m, void *userdata, sd_bus_error *error);
 
-/* --- queries
- * ------------------------------------------------------------------------------------------------
- */
+/* --- queries */
 
 int sg_api_list_jobs(sd_bus_message *m, void *userdata, sd_bus_error *error);
 int sg_api_describe_jobs(sd_bus_message *m, void *userdata, sd_bus_error *error);
@@ -129,9 +138,7 @@ int sg_api_explain(sd_bus_message *m, void *userdata, sd_bus_error *error);
 int sg_api_open_decisions(sd_bus_message *m, void *userdata, sd_bus_error *error);
 int sg_api_set_policy(sd_bus_message *m, void *userdata, sd_bus_error *error);
 
-/* --- documents
- * ------------------------------------------------------------------------------------------------
- */
+/* --- documents */
 
 /* A job's document (schedgov.job/1), a heap string; live: NULL for one that has ended. `full`: its
  * owner asks. */

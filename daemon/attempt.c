@@ -2,16 +2,12 @@
 /*
  * One attempt, from the queue to a running process:
  *
- *   groups → COMMIT starting → fork the shim → READY: verify that it sits where it should → GO →
- * STARTED
+ *   groups → COMMIT starting → fork the shim → READY → verified → GO → STARTED
  *
  * Until GO nothing of the user's has run, and the attempt can be dropped by closing the gate.
  */
 #include "base/cleanup.h"
-#include "base/file.h"
-#include "base/format.h"
 #include "base/time-util.h"
-#include "core/cpus.h"
 #include "edge/log.h"
 #include "loop.h"
 #include "manager.h"
@@ -19,12 +15,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <syslog.h>
 
@@ -33,118 +25,6 @@ void sg_live_changed(struct sg_live *l)
         l->job.changed_usec = sg_now_realtime_usec();
         sg_store_update(l->manager->store, &l->job, NULL, NULL);
         sg_api_emit(l->manager, &l->job);
-}
-
-/* The place */
-
-/* A device that isn't there (yet) can't be opened either: its rule is left out. */
-static size_t device_rules(const struct sg_class *class, struct sg_device_rule *rules)
-{
-        size_t n = 0;
-
-        for (size_t i = 0; i < class->n_devices; i++) {
-                const struct sg_device_allow *a = &class->devices[i];
-                struct stat st;
-
-                if (stat(a->path, &st) < 0 || !(S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode)))
-                        continue;
-                rules[n] = (struct sg_device_rule){
-                        .type = S_ISCHR(st.st_mode) ? 'c' : 'b',
-                        .major = (int32_t)major(st.st_rdev),
-                        .minor = (int32_t)minor(st.st_rdev),
-                };
-                memcpy(rules[n++].access, a->access, sizeof(a->access));
-        }
-        return n;
-}
-
-/* The class's file has gone: devices that a job may not open don't come with that. */
-static bool class_is_gone(const struct sg_live *l)
-{
-        return strcmp(l->class->name, l->job.class) != 0;
-}
-
-static int class_devices(const struct sg_class *class, struct sg_device_rule **ret, size_t *ret_n)
-{
-        struct sg_device_rule *rules = NULL;
-
-        if (class->n_devices > 0) {
-                rules = calloc(class->n_devices, sizeof(*rules));
-                if (!rules)
-                        return -ENOMEM;
-        }
-        *ret_n = rules ? device_rules(class, rules) : 0;
-        *ret = rules;
-        return 0;
-}
-
-void sg_live_apply_class(struct sg_live *l)
-{
-        _cleanup_free_ struct sg_device_rule *rules = NULL;
-        _cleanup_free_ char *why = NULL;
-        size_t n = 0;
-        int r;
-
-        if (!l->scope || l->job.adopted != SG_ADOPTED_NOT)
-                return;
-        r = sg_backend_set_class_weight(l->manager->backend, l->job.class,
-                                        sg_loop_class_weight(l->manager, l->class), &why);
-        if (r >= 0 && !class_is_gone(l)) {
-                r = class_devices(l->class, &rules, &n);
-                if (r >= 0)
-                        r = sg_scope_set_devices(l->scope, l->class->device_closed, rules, n, &why);
-        }
-        if (r < 0)
-                sg_log(LOG_WARNING, "job %" PRIu64 ": cannot apply its class's settings: %s",
-                       l->job.key.n, why ?: strerror(-r));
-}
-
-static int pick_cpus(struct sg_live *l)
-{
-        struct sg_manager *m = l->manager;
-
-        if (!l->pinned)
-                l->pinned = calloc(1, sizeof(*l->pinned));
-        if (!l->pinned)
-                return -ENOMEM;
-        sg_cpus_pick(m->pinned, &m->node.cpus, l->job.limits.cpus, l->pinned);
-        return 0;
-}
-
-int sg_live_make_scope(struct sg_live *l, bool adopt, char **ret_why)
-{
-        struct sg_manager *m = l->manager;
-        _cleanup_free_ struct sg_device_rule *rules = NULL;
-        struct sg_scope_request req = {
-                .key = &l->job.key,
-                .description = l->job.name,
-                .stop_usec = m->settings->kill_grace_usec,
-                .class = l->job.class,
-                .class_weight = sg_loop_class_weight(m, l->class),
-                .limits = l->job.limits,
-                .device_closed = l->class->device_closed,
-                .devices_stay = class_is_gone(l),
-        };
-        int r;
-
-        r = class_devices(l->class, &rules, &req.n_devices);
-        if (r < 0)
-                return r;
-        req.devices = rules;
-        if (l->job.limits.pin) {
-                r = pick_cpus(l);
-                if (r < 0)
-                        return r;
-                req.cpus = *l->pinned;
-        }
-        r = adopt ? sg_scope_adopt(&l->scope, m->backend, &req)
-                  : sg_scope_new(&l->scope, m->backend, &req, ret_why);
-        if (r < 0)
-                return r;
-        for (unsigned cpu = 0; l->pinned && cpu < SG_CPUS_MAX; cpu++)
-                m->pinned[cpu] += sg_cpuset_has(l->pinned, cpu);
-        sg_list_append(&m->active, &l->active_link);
-        return 0;
 }
 
 /* Watching the shim */
@@ -157,6 +37,7 @@ void sg_live_on_shim_exit(void *userdata)
         l->shim_pidfd = sg_close(l->shim_pidfd);
         (void)waitpid(l->shim, NULL, 0); /* not ours after a restart, unless we started over */
         l->shim = 0;
+        sg_manager_reap(l->manager);
         if (l->ended_durable)
                 sg_live_release(l);
         else if (!l->concluded)
@@ -180,17 +61,6 @@ int sg_live_watch_shim(struct sg_live *l, pid_t pid, int pidfd)
 }
 
 /* Forking it */
-
-const char *sg_live_unified_group(const struct sg_live *l)
-{
-        size_t n;
-        const struct sg_group_dir *dirs = sg_scope_dirs(l->scope, &n);
-
-        for (size_t i = 0; i < n; i++)
-                if (dirs[i].hier == SG_HIER_UNIFIED)
-                        return dirs[i].path;
-        return NULL;
-}
 
 /* what NULL: the reason is there. */
 static void give_up(struct sg_live *l, const char *what, int error)
@@ -375,8 +245,7 @@ static void unbegin(struct sg_live *l, int error)
 {
         struct sg_manager *m = l->manager;
 
-        sg_log(LOG_ERR, "job %" PRIu64 ": cannot store its start: %s; trying again", l->job.key.n,
-               strerror(-error));
+        sg_live_log_unstored(l, "start", error);
         if (sg_live_drop_scope(l) == -EBUSY) { /* `run` is in its scope already */
                 give_up(l, "store its start", error);
                 return;
@@ -406,7 +275,10 @@ static void on_start_durable(int result, const struct sg_job *job, void *userdat
                 return; /* its end is on its way */
         if (result < 0) {
                 unbegin(l, result);
-        } else if (l->job.intent != SG_INTENT_NONE) {
+                return;
+        }
+        sg_live_log_stored(l, "start");
+        if (l->job.intent != SG_INTENT_NONE) {
                 sg_live_inspect(l, SG_PUBLISH_VOID);
         } else if (l->job.foreground) {
                 l->attachable = true;
@@ -439,7 +311,7 @@ void sg_live_begin(struct sg_live *l)
         l->job.state = SG_JOB_STARTING;
         l->job.key.attempt++;
         l->job.pid = 0;
-        l->job.started_usec = l->job.ended_usec = 0;
+        l->job.started_usec = l->job.ended_usec = l->runs_since_usec = 0;
         l->job.exit_code = -1;
         l->job.signal = 0;
         l->job.eval[0] = '\0';
@@ -452,7 +324,8 @@ void sg_live_begin(struct sg_live *l)
         sg_job_clear_reason(&l->job);
         strcpy(l->job.boot_id, m->node.boot_id);
         l->begun_usec = l->job.changed_usec = sg_now_realtime_usec();
-        r = sg_live_make_scope(l, false, &why);
+        l->log_before = sg_live_log_size(l);
+        r = sg_live_make_scope(l, &why);
         if (r < 0) {
                 l->job.state = SG_JOB_FAILED;
                 l->job.exit_code = SG_EXIT_OWN_FAILURE;
@@ -478,35 +351,4 @@ void sg_live_begin(struct sg_live *l)
         sg_store_start(m->store, &l->job, launch.data, launch.size, on_start_durable, l);
         sg_monitor_publish(l); /* while that is written */
         sg_api_emit(m, &l->job);
-}
-
-/* Time limit */
-
-static int on_time_limit(sd_event_source *source, uint64_t usec, void *userdata)
-{
-        struct sg_live *l = userdata;
-        char limit[SG_FORMAT_MAX], reason[128];
-
-        (void)source;
-        (void)usec;
-        (void)snprintf(reason, sizeof(reason), "it ran longer than its limit of %s",
-                       sg_format_usec(limit, l->job.limits.time_limit_usec));
-        sg_live_stop(l, SG_INTENT_TIMEOUT, reason);
-        return 0;
-}
-
-void sg_live_arm_time_limit(struct sg_live *l)
-{
-        uint64_t now = sg_now_realtime_usec(), limit = l->job.limits.time_limit_usec;
-        uint64_t ran = now > l->job.started_usec ? now - l->job.started_usec : 0;
-        int r;
-
-        l->timer = sd_event_source_disable_unref(l->timer);
-        if (limit == SG_UNLIMITED)
-                return;
-        r = sd_event_add_time_relative(l->manager->event, &l->timer, CLOCK_BOOTTIME,
-                                       ran < limit ? limit - ran : 0, 0, on_time_limit, l);
-        if (r < 0)
-                sg_log(LOG_ERR, "job %" PRIu64 ": cannot watch its time limit: %s", l->job.key.n,
-                       strerror(-r));
 }

@@ -2,7 +2,7 @@
 /*
  * Who may do what: decide() below, and nowhere else. Root, the daemon's own user and group schedgov
  * may do everything and nobody else is asked about them. For all others polkit, where there is one,
- * has the word; docs/bus.md says what follows when there is none, or it doesn't answer.
+ * has the word; org.schedgov1(5) says what follows when there is none, or it doesn't answer.
  *
  * While polkit is asked the call is kept; then it is handled again from its start, and finds the
  * answer here.

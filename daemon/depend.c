@@ -5,6 +5,7 @@
  */
 #include "api.h"
 #include "edge/log.h"
+#include "ending.h"
 #include "manager.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -16,11 +17,9 @@
 #define DEPENDENCIES_MAX 64
 
 /* One "N[@origin][:ok|:any]". */
-static int parse_one(struct sg_manager *m, const char *text, size_t size, struct sg_dependency *ret)
+static int parse_one(const char *home, const char *text, size_t size, struct sg_dependency *ret)
 {
         char word[SG_JOB_ID_MAX + 8], *colon;
-        struct sg_job_key key;
-        int r;
 
         if (size == 0 || size >= sizeof(word))
                 return -EINVAL;
@@ -35,17 +34,11 @@ static int parse_one(struct sg_manager *m, const char *text, size_t size, struct
                 else if (strcmp(colon + 1, "ok") != 0)
                         return -EINVAL;
         }
-        r = sg_job_id_parse(word, m->node.name, &key);
-        if (r < 0)
-                return r;
-        if (strcmp(key.origin, m->node.name) != 0)
-                return -EXDEV;
-        ret->n = key.n;
-        return 0;
+        return sg_job_id_parse(word, home, &ret->key);
 }
 
 /* The list, at most DEPENDENCIES_MAX long; its length, or a negative errno. */
-static int parse_all(struct sg_manager *m, const char *after, struct sg_dependency *list)
+static int parse_all(const char *home, const char *after, struct sg_dependency *list)
 {
         int n = 0, r;
 
@@ -54,7 +47,7 @@ static int parse_all(struct sg_manager *m, const char *after, struct sg_dependen
 
                 if (n == DEPENDENCIES_MAX)
                         return -E2BIG;
-                r = parse_one(m, p, size, &list[n++]);
+                r = parse_one(home, p, size, &list[n++]);
                 if (r < 0)
                         return r;
                 p += size + (p[size] == ',');
@@ -62,41 +55,72 @@ static int parse_all(struct sg_manager *m, const char *after, struct sg_dependen
         return n;
 }
 
-static bool may_exist(struct sg_manager *m, const struct sg_caller *c, uint64_t n)
+static bool has_ended(const struct sg_live *l)
 {
-        struct sg_live *l = sg_manager_find(m, n);
+        return l->ended_durable && !l->requeueing;
+}
 
-        return n > 0 && n <= m->last_n && (!l || sg_caller_may_see(m, c, l->job.uid));
+static bool is_ours(const struct sg_manager *m, const struct sg_job_key *key)
+{
+        return strcmp(key->origin, m->node.name) == 0;
+}
+
+static bool may_exist(struct sg_manager *m, const struct sg_caller *c, const struct sg_job_key *key)
+{
+        const struct sg_live *l = sg_manager_find_key(m, key);
+
+        return l ? sg_caller_may_see(m, c, l->job.uid) : is_ours(m, key) && key->n <= m->last_n;
 }
 
 int sg_live_check_dependencies(struct sg_manager *m, const struct sg_caller *c, const char *after,
                                sd_bus_error *error)
 {
         struct sg_dependency list[DEPENDENCIES_MAX];
-        int n = parse_all(m, after, list);
+        char id[SG_JOB_ID_MAX];
+        int n = parse_all(m->node.name, after, list);
 
         if (n == -E2BIG)
                 (void)sd_bus_error_setf(error, SG_ERROR_INVALID, "after: at most %d jobs",
                                         DEPENDENCIES_MAX);
-        else if (n == -EXDEV)
-                (void)sd_bus_error_set(error, SG_ERROR_INVALID,
-                                       "after: only jobs of this node can be waited for");
         else if (n < 0)
                 (void)sd_bus_error_setf(error, SG_ERROR_INVALID,
                                         "after: wants JOB or JOB:ok or JOB:any, not '%s'", after);
         for (int i = 0; i < n; i++)
-                if (!may_exist(m, c, list[i].n)) {
-                        (void)sd_bus_error_setf(error, SG_ERROR_NO_SUCH_JOB,
-                                                "after: there is no job %" PRIu64, list[i].n);
+                if (!may_exist(m, c, &list[i].key)) {
+                        sg_job_id_format(id, &list[i].key, m->node.name);
+                        (void)sd_bus_error_setf(
+                                error, SG_ERROR_NO_SUCH_JOB,
+                                is_ours(m, &list[i].key)
+                                        ? "after: there is no job %s"
+                                        : "after: there is no live job %s\nonly jobs of this node "
+                                          "can be waited for",
+                                id);
                         return -ENOENT;
                 }
         return n < 0 ? n : 0;
 }
 
-int sg_live_set_dependencies(struct sg_live *l, const char *after)
+uint64_t sg_live_count_unfinished(struct sg_manager *m, const char *after,
+                                  struct sg_job_key *ret_first)
 {
         struct sg_dependency list[DEPENDENCIES_MAX];
-        int n = parse_all(l->manager, after, list);
+        int n = parse_all(m->node.name, after, list);
+        uint64_t count = 0;
+
+        for (int i = 0; i < n; i++) {
+                const struct sg_live *l = sg_manager_find_key(m, &list[i].key);
+
+                if (l && !has_ended(l) && count++ == 0)
+                        *ret_first = list[i].key;
+        }
+        return count;
+}
+
+/* What its row says, in which "5" is one of the name that it has itself. */
+static int set_dependencies(struct sg_live *l)
+{
+        struct sg_dependency list[DEPENDENCIES_MAX];
+        int n = parse_all(l->job.key.origin, l->job.after, list);
 
         if (n <= 0)
                 return n;
@@ -116,12 +140,21 @@ static bool ended_well(const struct sg_job *j)
         return j->state == SG_JOB_EXITED && j->exit_code == 0;
 }
 
-static void fail(struct sg_live *l, uint64_t n, const char *how)
+/* The reason is there. */
+static void give_up(struct sg_live *l)
 {
         l->job.state = SG_JOB_FAILED;
         l->job.exit_code = SG_EXIT_OWN_FAILURE;
-        (void)sg_job_set_reason(&l->job, "job %" PRIu64 ", which it waited for, %s", n, how);
         sg_live_end(l);
+}
+
+static void fail(struct sg_live *l, const struct sg_job_key *dependency, const char *how)
+{
+        char id[SG_JOB_ID_MAX];
+
+        sg_job_id_format(id, dependency, l->manager->node.name);
+        (void)sg_job_set_reason(&l->job, "job %s, which it waited for, %s", id, how);
+        give_up(l);
 }
 
 static void met(struct sg_live *l, size_t i)
@@ -138,7 +171,7 @@ static void settle(struct sg_live *l, const struct sg_job *ended)
         for (size_t i = 0; i < l->n_after;) {
                 char how[64];
 
-                if (l->after[i].n != ended->key.n) {
+                if (!sg_job_key_is_same(&l->after[i].key, &ended->key)) {
                         i++;
                         continue;
                 }
@@ -151,7 +184,7 @@ static void settle(struct sg_live *l, const struct sg_job *ended)
                 else
                         (void)snprintf(how, sizeof(how), "ended as %s",
                                        sg_job_state_to_string(ended->state));
-                fail(l, ended->key.n, how);
+                fail(l, &ended->key, how);
                 return;
         }
 }
@@ -166,9 +199,12 @@ void sg_manager_dependency_ended(struct sg_manager *m, const struct sg_job *ende
 
 /* Those that had ended before we looked */
 
+static void settle_all(struct sg_live *l);
+
 struct lookup {
         struct sg_manager *manager;
-        uint64_t job, dependency;
+        uint64_t job;
+        struct sg_job_key dependency;
         bool found;
 };
 
@@ -184,11 +220,27 @@ static void on_found(int result, const struct sg_job *job, void *userdata)
         struct lookup *k = userdata;
         struct sg_live *l = sg_manager_find(k->manager, k->job);
 
-        if (result < 0 || !job || !l || !is_visible(l, job))
+        if (result < 0 || !job || !l || l->dropping || !is_visible(l, job))
                 return;
         k->found = true;
         if (sg_job_state_is_final(job->state))
                 settle(l, job);
+}
+
+static int on_look_again(sd_event_source *source, uint64_t usec, void *userdata)
+{
+        (void)source;
+        (void)usec;
+        settle_all(userdata);
+        return 0;
+}
+
+/* While it waits its timer is free. */
+static void look_again_later(struct sg_live *l, int error)
+{
+        sg_log(LOG_ERR, "job %" PRIu64 ": cannot look up what it waits for: %s; trying again",
+               l->job.key.n, strerror(-error));
+        sg_live_rearm(l, SG_RETRY_USEC, on_look_again);
 }
 
 static void on_looked_up(int result, const struct sg_job *job, void *userdata)
@@ -197,35 +249,53 @@ static void on_looked_up(int result, const struct sg_job *job, void *userdata)
         struct sg_live *l = sg_manager_find(k->manager, k->job);
 
         (void)job;
-        if (l && !l->dropping && result >= 0 && !k->found)
-                fail(l, k->dependency, "is not known any more");
+        if (l && !l->dropping && !k->found && l->n_after > 0) {
+                if (result < 0)
+                        look_again_later(l, result);
+                else
+                        fail(l, &k->dependency, "is not known any more");
+        }
         free(k);
 }
 
-static int look_up(struct sg_live *l, uint64_t n)
+static int look_up(struct sg_live *l, const struct sg_job_key *key)
 {
         struct sg_manager *m = l->manager;
-        struct sg_store_query q = {.n = n, .origin = m->node.name, .uid = SG_UNLIMITED, .limit = 1};
+        struct sg_store_query q = {
+                .n = key->n, .origin = key->origin, .uid = SG_UNLIMITED, .limit = 1};
         struct lookup *k = malloc(sizeof(*k));
 
         if (!k)
                 return -ENOMEM;
-        *k = (struct lookup){.manager = m, .job = l->job.key.n, .dependency = n};
+        *k = (struct lookup){.manager = m, .job = l->job.key.n, .dependency = *key};
         sg_store_list(m->store, &q, on_found, on_looked_up, k);
         return 0;
 }
 
-void sg_live_settle_dependencies(struct sg_live *l)
+static void settle_all(struct sg_live *l)
 {
         for (size_t i = l->n_after; i > 0 && !l->dropping; i--) {
-                struct sg_live *other = sg_manager_find(l->manager, l->after[i - 1].n);
+                const struct sg_job_key *key = &l->after[i - 1].key;
+                const struct sg_live *other = sg_manager_find_key(l->manager, key);
 
                 if (!other) {
-                        if (look_up(l, l->after[i - 1].n) < 0)
-                                fail(l, l->after[i - 1].n, "cannot be looked up: out of memory");
-                } else if (other->ended_durable && !other->requeueing) {
+                        if (look_up(l, key) < 0)
+                                fail(l, key, "cannot be looked up: out of memory");
+                } else if (has_ended(other)) {
                         settle(l, &other->job);
                 }
         }
         sg_live_enqueue(l);
+}
+
+void sg_live_await_dependencies(struct sg_live *l)
+{
+        int r = set_dependencies(l);
+
+        if (r < 0) {
+                (void)sg_job_set_reason(&l->job, "cannot tell what it waits for: %s", strerror(-r));
+                give_up(l);
+        } else {
+                settle_all(l);
+        }
 }

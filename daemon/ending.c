@@ -26,25 +26,6 @@ static int on_release_timer(sd_event_source *source, uint64_t usec, void *userda
         return 0;
 }
 
-int sg_live_drop_scope(struct sg_live *l)
-{
-        struct sg_manager *m = l->manager;
-
-        if (!l->scope)
-                return 0;
-        if (sg_scope_remove(l->scope) == -EBUSY)
-                return -EBUSY;
-        for (unsigned cpu = 0; l->pinned && cpu < SG_CPUS_MAX; cpu++)
-                m->pinned[cpu] -= sg_cpuset_has(l->pinned, cpu);
-        free(l->pinned);
-        l->pinned = NULL;
-        sg_list_remove(&l->active_link);
-        sg_monitor_forget(l);
-        sg_monitor_unpublish(l);
-        l->scope = sg_scope_free(l->scope);
-        return 0;
-}
-
 void sg_live_rearm(struct sg_live *l, uint64_t delay_usec, sd_event_time_handler_t handler)
 {
         int r;
@@ -93,15 +74,16 @@ static void on_end_durable(int result, const struct sg_job *job, void *userdata)
 
         (void)job;
         if (result < 0) { /* the exit record stays where it is: nothing is lost, only late */
-                sg_log_job(LOG_ERR, NULL, NULL, NULL,
-                           "job %" PRIu64 ": cannot store its end: %s; trying again", l->job.key.n,
-                           strerror(-result));
+                l->end_sent = false;
+                sg_live_log_unstored(l, "end", result);
                 sg_live_rearm(l, SG_RETRY_USEC, on_store_again);
                 return;
         }
+        sg_live_log_stored(l, "end");
         l->ended_durable = true;
         sg_api_emit(m, &l->job);
         if (!l->requeueing) {
+                sg_live_log_end(l);
                 sg_metrics_ended(m->metrics, l);
                 sg_api_answer_waiters(l);
                 sg_manager_dependency_ended(m, &l->job);
@@ -122,6 +104,7 @@ static int on_store_again(sd_event_source *source, uint64_t usec, void *userdata
 static void store_end(struct sg_live *l)
 {
         sg_manager_fault(l->manager, "finish");
+        l->end_sent = !l->requeueing;
         sg_store_finish(l->manager->store, &l->job, on_end_durable, l);
 }
 

@@ -7,7 +7,6 @@
 #include "api.h"
 #include "edge/decision-json.h"
 #include "loop.h"
-#include "monitor.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -45,15 +44,6 @@ static void say_text(json_t *lines, char *text)
                 say(lines, "%s", s);
 }
 
-/* What holds as long as nothing has been decided. */
-static void say_weights(json_t *lines, const struct sg_live *live)
-{
-        char why[256];
-        double share = sg_monitor_share(live, why, sizeof(why));
-
-        say(lines, "Share: %.1f %% of the node: %s", share * 100, why);
-}
-
 static void say_live(json_t *lines, struct sg_live *live)
 {
         _cleanup_free_ char *text = NULL;
@@ -68,8 +58,8 @@ static void say_live(json_t *lines, struct sg_live *live)
         case SG_JOB_SUSPENDED:
                 if (sg_loop_explain(live, &text) >= 0)
                         say_text(lines, text);
-                else if (live->measured)
-                        say_weights(lines, live);
+                else
+                        say(lines, "Share: nothing has been decided yet");
                 break;
         default:
                 say(lines, "It is %s", sg_job_state_to_string(live->job.state));

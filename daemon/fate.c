@@ -6,6 +6,7 @@
  */
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/process.h"
 #include "base/time-util.h"
 #include "edge/log.h"
 #include "ending.h"
@@ -170,19 +171,55 @@ static pid_t find_main(pid_t shim)
         return pid;
 }
 
+static int on_watch_again(sd_event_source *source, uint64_t usec, void *userdata)
+{
+        struct sg_live *l = userdata;
+
+        (void)source;
+        (void)usec;
+        l->group_source = sd_event_source_disable_unref(l->group_source);
+        sg_live_inspect(l, SG_PUBLISH_VOID); /* its keeper may be another process's pid by then */
+        return 0;
+}
+
+/* Unwatched, its end would never be seen. Its own timer is for its grace, should it be cancelled
+ * meanwhile. */
+static void watch_later(struct sg_live *l, int error)
+{
+        int r;
+
+        sg_log(LOG_ERR, "job %" PRIu64 ": cannot watch its keeper: %s; trying again", l->job.key.n,
+               strerror(-error));
+        r = sd_event_add_time_relative(l->manager->event, &l->group_source, CLOCK_MONOTONIC,
+                                       SG_RETRY_USEC, 0, on_watch_again, l);
+        if (r < 0)
+                sg_log(LOG_ERR, "job %" PRIu64 ": cannot set a timer: %s", l->job.key.n,
+                       strerror(-r));
+}
+
 static void adopt_running(struct sg_live *l, pid_t shim)
 {
         int r = l->shim > 0 ? 0 : sg_live_watch_shim(l, shim, -1);
+        uint64_t age;
 
         if (r == -ESRCH) { /* it ended while we looked */
                 sg_live_inspect(l, SG_PUBLISH_NONE);
                 return;
         }
-        if (r < 0)
-                sg_log(LOG_ERR, "job %" PRIu64 ": cannot watch its keeper: %s", l->job.key.n,
-                       strerror(-r));
+        if (r < 0) {
+                watch_later(l, r);
+                return;
+        }
         if (l->job.pid == 0)
                 l->job.pid = find_main(shim);
+        if (l->runs_since_usec == 0 && sg_process_age_usec((pid_t)l->job.pid, &age) >= 0)
+                l->runs_since_usec = sg_now_boottime_usec() - age;
+        r = sg_live_find_scope(l, shim);
+        if (r < 0)
+                sg_log(LOG_ERR,
+                       "job %" PRIu64 ": its groups aren't there any more, so it is neither "
+                       "measured nor limited, and only its first process can be ended",
+                       l->job.key.n);
         if (l->scope)
                 sg_scope_set_main(l->scope, shim, (pid_t)l->job.pid);
         if (l->job.state == SG_JOB_STARTING) {
@@ -194,7 +231,8 @@ static void adopt_running(struct sg_live *l, pid_t shim)
                 l->job.state = l->job.state == SG_JOB_SUSPENDED ? SG_JOB_RUNNING : SG_JOB_SUSPENDED;
                 sg_live_changed(l);
         }
-        sg_monitor_watch(l);
+        if (l->scope)
+                sg_monitor_watch(l);
         if (l->job.intent != SG_INTENT_NONE)
                 sg_live_kill(l, false);
         else

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/time-util.h"
 #include "edge/log.h"
+#include "loop.h"
 #include "manager.h"
 #include "metrics.h"
 #include "monitor.h"
@@ -61,32 +62,35 @@ static int is_child_of(pid_t pid, pid_t parent)
         return line && sscanf(line, "\nPPid: %d", &ppid) == 1 && ppid == parent;
 }
 
-/* The process that `schedctl run` became can neither join root's groups nor link into the attempt's
- * directory. */
-static int admit_foreground(struct sg_live *l, pid_t pid)
+static int put_in_place(struct sg_live *l, pid_t pid)
 {
         int r;
 
         if (is_child_of(pid, l->shim) <= 0)
                 return -ESRCH;
         r = sg_scope_move(l->scope, l->shim, false);
-        if (r < 0)
-                return r;
-        return sg_scope_move(l->scope, pid, true);
+        return r < 0 ? r : sg_scope_move(l->scope, pid, true);
 }
 
+static int in_place(const struct sg_live *l, pid_t pid)
+{
+        int r = sg_scope_holds(l->scope, l->shim, false);
+
+        return r > 0 ? sg_scope_holds(l->scope, pid, true) : r;
+}
+
+/* The process that `schedctl run` became can neither join root's groups nor link into the attempt's
+ * directory. Another shim joins those that it was told of; a limit that was set since then may have
+ * made one more. */
 static int verify(struct sg_live *l, pid_t pid)
 {
-        int r;
+        int r = l->job.foreground ? 0 : in_place(l, pid);
 
-        if (l->job.foreground) {
-                r = admit_foreground(l, pid);
-                if (r < 0)
-                        return r;
+        if (r == 0) {
+                r = put_in_place(l, pid);
+                if (r >= 0)
+                        r = in_place(l, pid);
         }
-        r = sg_scope_holds(l->scope, l->shim, false);
-        if (r > 0)
-                r = sg_scope_holds(l->scope, pid, true);
         return r < 0 ? r : r == 0 ? -ENOENT : 0;
 }
 
@@ -176,16 +180,18 @@ void sg_live_shim_known(struct sg_live *l)
 
 static void on_started(struct sg_live *l)
 {
-        if (l->job.state != SG_JOB_STARTING)
+        if (l->job.state != SG_JOB_STARTING || !l->gone_ahead) /* a user's own shim says anything */
                 return;
         l->job.state = SG_JOB_RUNNING;
         l->failed_starts = 0;
         l->job.started_usec = sg_now_realtime_usec();
+        l->runs_since_usec = sg_now_boottime_usec();
         sg_monitor_watch(l);
         sg_metrics_started(l->manager->metrics, l);
         if (l->job.limits.time_limit_usec != SG_UNLIMITED) /* its deadline is known now */
                 sg_monitor_publish(l);
         sg_live_changed(l);
+        sg_live_log_limits(l);
         if (l->job.intent != SG_INTENT_NONE)
                 sg_live_kill(l, false);
         else
@@ -204,6 +210,13 @@ static void on_ended(struct sg_live *l)
         } else if (!l->concluded) {
                 sg_live_inspect(l, SG_PUBLISH_NONE);
         }
+}
+
+/* Others can have its share while its end is still being made durable. */
+static void on_over(struct sg_live *l)
+{
+        if (l->scope && sg_scope_populated(l->scope) == 0)
+                sg_loop_over(l);
 }
 
 void sg_live_on_gate(void *userdata)
@@ -225,6 +238,9 @@ void sg_live_on_gate(void *userdata)
                 break;
         case SG_GATE_STARTED:
                 on_started(l);
+                break;
+        case SG_GATE_OVER:
+                on_over(l);
                 break;
         case SG_GATE_ENDED:
                 on_ended(l);

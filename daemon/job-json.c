@@ -7,6 +7,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#define WEIGHT_DEFAULT 100
+
 static json_t *string_or_null(const char *s)
 {
         return s ? json_string(s) : json_null();
@@ -31,11 +33,19 @@ static json_t *times(const struct sg_job *j)
                          time_or_null(j->started_usec), "ended", time_or_null(j->ended_usec));
 }
 
-static json_t *limits(const struct sg_limits *l)
+/* The kernel's own weight of a group that is only observed is no limit of anybody's. */
+static json_t *weight(const struct sg_job *j, uint64_t v)
 {
+        return j->adopted == SG_ADOPTED_OBSERVED && v == WEIGHT_DEFAULT ? json_null()
+                                                                        : sg_json_number(v);
+}
+
+static json_t *limits(const struct sg_job *j)
+{
+        const struct sg_limits *l = &j->limits;
         json_t *o = json_object();
 
-        json_object_set_new(o, "cpu_weight", sg_json_number(l->cpu_weight));
+        json_object_set_new(o, "cpu_weight", weight(j, l->cpu_weight));
         json_object_set_new(o, "cpu_quota",
                             l->cpu_quota_pm == SG_UNLIMITED
                                     ? json_null()
@@ -46,7 +56,7 @@ static json_t *limits(const struct sg_limits *l)
         json_object_set_new(o, "memory_max", sg_json_number(l->memory_max));
         json_object_set_new(o, "memory_swap_max", sg_json_number(l->memory_swap_max));
         json_object_set_new(o, "tasks_max", sg_json_number(l->tasks_max));
-        json_object_set_new(o, "io_weight", sg_json_number(l->io_weight));
+        json_object_set_new(o, "io_weight", weight(j, l->io_weight));
         json_object_set_new(o, "io_read_max", sg_json_number(l->io_read_max));
         json_object_set_new(o, "io_write_max", sg_json_number(l->io_write_max));
         json_object_set_new(o, "time_limit_sec",
@@ -65,6 +75,41 @@ static json_t *limit_names(uint32_t bits)
                 if (bits & (1U << k))
                         json_array_append_new(a, json_string(sg_limit_kind_to_string(k)));
         return a;
+}
+
+/* Of a job that waits, or isn't one yet: which of its limits can't be held here, as far as is known
+ * before it has groups. */
+static uint32_t beyond_us(const struct sg_manager *m, const struct sg_limits *l)
+{
+        const struct {
+                bool asked;
+                enum sg_limit_kind kind;
+        } limits[] = {
+                {l->cpu_weight != 100, SG_LIMIT_CPU_WEIGHT},
+                {l->cpu_quota_pm != SG_UNLIMITED, SG_LIMIT_CPU_QUOTA},
+                {l->pin, SG_LIMIT_CPUSET},
+                {l->memory_high != SG_UNLIMITED, SG_LIMIT_MEMORY_HIGH},
+                {l->memory_max != SG_UNLIMITED, SG_LIMIT_MEMORY_MAX},
+                {l->memory_swap_max != SG_UNLIMITED, SG_LIMIT_SWAP},
+                {l->tasks_max != SG_UNLIMITED, SG_LIMIT_TASKS},
+                {l->io_weight != 100, SG_LIMIT_IO_WEIGHT},
+                {l->io_read_max != SG_UNLIMITED, SG_LIMIT_IO_READ},
+                {l->io_write_max != SG_UNLIMITED, SG_LIMIT_IO_WRITE},
+        };
+        uint32_t asked = 0;
+
+        for (size_t i = 0; i < SG_ELEMENTSOF(limits); i++)
+                if (limits[i].asked)
+                        asked |= 1U << limits[i].kind;
+        return asked & sg_backend_unenforced(m->backend);
+}
+
+static uint32_t unenforced(const struct sg_manager *m, const struct sg_job *j,
+                           const struct sg_live *live)
+{
+        if (live && live->scope)
+                return sg_scope_unenforced(live->scope);
+        return j->state == SG_JOB_QUEUED ? beyond_us(m, &j->limits) : 0;
 }
 
 const char *sg_job_reason_now(const struct sg_job *j, struct sg_live *live, char *buf, size_t size)
@@ -115,10 +160,8 @@ int sg_job_document(struct sg_manager *m, const struct sg_job *j, struct sg_live
                             j->exit_code < 0 ? json_null() : json_integer(j->exit_code));
         json_object_set_new(o, "signal", signal_or_null(j->signal));
         json_object_set_new(o, "times", times(j));
-        json_object_set_new(o, "limits", limits(&j->limits));
-        json_object_set_new(
-                o, "not_enforced",
-                limit_names(live && live->scope ? sg_scope_unenforced(live->scope) : 0));
+        json_object_set_new(o, "limits", limits(j));
+        json_object_set_new(o, "not_enforced", limit_names(unenforced(m, j, live)));
         json_object_set_new(o, "usage", sg_json_usage(j, live));
         json_object_set_new(o, "adopted", json_boolean(j->adopted != SG_ADOPTED_NOT));
         json_object_set_new(o, "unit", string_or_null(j->unit));

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static void put_env(const struct sg_live_env *out, bool force, const char *name, const char *value)
 {
@@ -91,6 +92,26 @@ void sg_live_log_path(const struct sg_live *l, char buf[PATH_MAX])
                        l->job.key.n, l->job.key.origin);
 }
 
+uint64_t sg_live_log_size(const struct sg_live *l)
+{
+        char path[PATH_MAX];
+        struct stat st;
+
+        sg_live_log_path(l, path);
+        return stat(path, &st) < 0 ? 0 : (uint64_t)st.st_size;
+}
+
+/* In place of a CPU set, for a number of CPUs that stays. With systemd the scope isn't there yet.
+ */
+static bool wants_affinity(const struct sg_live *l)
+{
+        uint32_t unenforced =
+                sg_scope_unenforced(l->scope) | sg_backend_unenforced(l->manager->backend);
+
+        return l->pinned && l->job.limits.cpus_max == l->job.limits.cpus &&
+               (unenforced & (1U << SG_LIMIT_CPUSET));
+}
+
 void sg_live_put_launch(const struct sg_live *l, struct sg_record *r)
 {
         const struct sg_settings *s = l->manager->settings;
@@ -103,7 +124,6 @@ void sg_live_put_launch(const struct sg_live *l, struct sg_record *r)
         sg_record_put_u64(r, SG_SPEC_LOG_MAX,
                           s->log_max_bytes == SG_UNLIMITED ? 0 : s->log_max_bytes);
         sg_record_put_u64(r, SG_SPEC_LOG_KEEP, s->log_keep);
-        if (l->job.limits.pin && (sg_scope_unenforced(l->scope) & (1U << SG_LIMIT_CPUSET)) &&
-            sg_format_cpuset(cpus, sizeof(cpus), l->pinned) >= 0)
+        if (wants_affinity(l) && sg_format_cpuset(cpus, sizeof(cpus), l->pinned) >= 0)
                 sg_record_put_str(r, SG_SPEC_CPU_AFFINITY, cpus);
 }

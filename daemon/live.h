@@ -21,11 +21,10 @@ struct sg_measured;
 struct sg_looped;
 
 struct sg_dependency {
-        uint64_t n;
-        bool any_end; /* else only a success will do */
+        struct sg_job_key key; /* whatever the attempt */
+        bool any_end;          /* else only a success will do */
 };
 
-/* A live job: the durable row, and what we hold for it while it lives. */
 struct sg_live {
         struct sg_list link;   /* manager.jobs, in order of n */
         struct sg_live *chain; /* in its hash bucket */
@@ -43,7 +42,9 @@ struct sg_live {
         struct sg_exit *record; /* how, if that is known */
         bool dropping;          /* its end is being stored */
         bool requeueing;        /* … and it goes back to the queue after that */
+        bool end_sent;          /* … to the store, which tells of it from then on */
         bool ended_durable;
+        bool unstored;          /* something of it could not be stored, and the log says so */
         uint64_t failed_starts; /* attempts in a row whose shim never got as far as the gate */
 
         struct sg_dependency *after;
@@ -56,6 +57,8 @@ struct sg_live {
         struct sg_measured *measured; /* while it runs (monitor.h) */
         struct sg_looped *looped;     /* … and is governed (loop.h) */
         uint64_t begun_usec;          /* when its attempt began; 0 = before our time */
+        uint64_t runs_since_usec;     /* CLOCK_BOOTTIME; 0 = not known */
+        uint64_t log_before; /* bytes of its log that attempts before left; 0 = or unknown */
         int gate;
         bool placed;                 /* its groups are there */
         bool setting;                /* its limits are being changed */
@@ -63,10 +66,10 @@ struct sg_live {
         struct sg_counters counters; /* of `run`, when its command had ended */
         pid_t shim;
         int shim_pidfd;
-        sd_event_source
-                *group_source;  /* cgroup.events of `job` when nobody else waits for its end */
-        sd_event_source *timer; /* begin, time limit, or grace: one at a time */
-        bool killed;            /* SIGKILL has been sent */
+        sd_event_source *group_source; /* on what is left of it without its shim, or until that
+                                          can be watched */
+        sd_event_source *timer;        /* begin, time limit, or grace: one at a time */
+        bool killed;                   /* SIGKILL has been sent */
 
         /* Adopted jobs. */
         struct sg_list adopted_link;
@@ -83,7 +86,7 @@ struct sg_live {
         struct sg_list waiters;
 };
 
-/* Manager.c */
+/* manager.c: the object */
 
 int sg_live_new(struct sg_live **ret, struct sg_manager *m, uint64_t n);
 /* Unlinks and frees; everything that it holds must have ended or not begun. */
@@ -98,22 +101,40 @@ void sg_live_why_pending(struct sg_live *l, char *buf, size_t size);
 
 /* depend.c: jobs that wait for jobs */
 
-/* "5:ok,6:any"; -EINVAL, -E2BIG, -EDEADLK (itself), -EXDEV (a job of another node). */
+/* "5:ok,6:any"; -EINVAL, -E2BIG, -ENOENT. A job from before the node got its name is "5@before". */
 int sg_live_check_dependencies(struct sg_manager *m, const struct sg_caller *c, const char *after,
                                sd_bus_error *error);
-int sg_live_set_dependencies(struct sg_live *l, const char *after);
-/* Looks up those that don't live any more, and queues the job if nothing is left to wait for. */
-void sg_live_settle_dependencies(struct sg_live *l);
+/* How many of these jobs haven't ended yet, and which is the first. */
+uint64_t sg_live_count_unfinished(struct sg_manager *m, const char *after,
+                                  struct sg_job_key *ret_first);
+/* Of a job that is durable. Looks up those that don't live any more, and queues it if there is
+ * nothing to wait for. What can't be waited for fails it. */
+void sg_live_await_dependencies(struct sg_live *l);
+
+/* groups.c: where its processes live */
+
+int sg_live_make_scope(struct sg_live *l, char **ret_why);
+/* Those of its present attempt, unless it has them; shim: where to look else, 0 = nowhere.
+ * -ENOENT. */
+int sg_live_find_scope(struct sg_live *l, pid_t shim);
+/* Weight and devices of its class, as they are now. */
+void sg_live_apply_class(struct sg_live *l);
+/* n CPUs of its own, as many as it can of those that it has; with them in force: they are its. Of a
+ * job with limits.pin and a scope. */
+struct sg_cpuset sg_live_cpus_of(const struct sg_live *l, uint64_t n);
+void sg_live_pin(struct sg_live *l, const struct sg_cpuset *cpus);
+const char *sg_live_unified_group(const struct sg_live *l); /* its scope in the v2 tree, or NULL */
+/* Removes them: 0, or -EBUSY while something lives in them. */
+int sg_live_drop_scope(struct sg_live *l);
+
 /* attempt.c: from the queue to a running process */
 
 void sg_live_begin(struct sg_live *l);
-int sg_live_make_scope(struct sg_live *l, bool adopt, char **ret_why);
 /* It has been let go, or won't be: the next may begin. What follows is up to its user: opening its
  * output may take forever. */
 void sg_live_let_go(struct sg_live *l);
-/* Weight and devices of its class, as they are now. */
-void sg_live_apply_class(struct sg_live *l);
 void sg_live_log_path(const struct sg_live *l, char buf[PATH_MAX]);
+uint64_t sg_live_log_size(const struct sg_live *l); /* 0 = none */
 /* What is set for the job, line by line ("K=V"); force: in place of the user's own, else only where
  * there is none. */
 struct sg_live_env {
@@ -127,10 +148,8 @@ void sg_live_put_launch(const struct sg_live *l, struct sg_record *r);
 void sg_live_attach(struct sg_live *l);
 /* Watches a shim, by its pidfd, which is ours now, or -1: one is opened. */
 int sg_live_watch_shim(struct sg_live *l, pid_t pid, int pidfd);
-const char *sg_live_unified_group(const struct sg_live *l); /* its scope in the v2 tree, or NULL */
 /* The attempt got nowhere: drops it, and says so in the reason (why NULL: strerror). */
 void sg_live_not_started(struct sg_live *l, int error, const char *what, const char *why);
-void sg_live_arm_time_limit(struct sg_live *l);
 /* Stores the row as a hint and tells subscribers. */
 void sg_live_changed(struct sg_live *l);
 
@@ -140,8 +159,8 @@ void sg_live_on_gate(void *live);                          /* it has a message *
 void sg_live_on_shim_exit(void *live);                     /* attempt.c */
 int sg_live_open_gate(struct sg_live *l, int *ret_theirs); /* the shim's end */
 void sg_live_close_gate(struct sg_live *l);
-/* Has the scope made around the shim, where that is how it is made; < 0 if it can't be asked for.
- */
+/* Has the scope made around the shim, where that is how it is made;
+ * < 0 if it can't be asked for. */
 int sg_live_place(struct sg_live *l, pid_t shim, int pidfd);
 int sg_live_send_place(struct sg_live *l);
 void sg_live_shim_known(struct sg_live *l); /* … its pid, that is */
@@ -153,11 +172,16 @@ void sg_live_shim_known(struct sg_live *l); /* … its pid, that is */
 void sg_live_inspect(struct sg_live *l, enum sg_publish publish);
 /* The job is over, as its row says; stores that. */
 void sg_live_end(struct sg_live *l);
+
+/* log-job.c: an end that nobody meant, and limits that were asked for and don't hold */
+void sg_live_log_end(const struct sg_live *l);
+void sg_live_log_limits(const struct sg_live *l);
+/* That its start, or end, can't be stored, once: a disk may be full for hours. Then that it is. */
+void sg_live_log_unstored(struct sg_live *l, const char *what, int error);
+void sg_live_log_stored(struct sg_live *l, const char *what);
 /* Frees a job whose end is durable once nothing of it is left; else is called again when that
  * changes. */
 void sg_live_release(struct sg_live *l);
-/* Removes its groups: 0, or -EBUSY while something lives in them. */
-int sg_live_drop_scope(struct sg_live *l);
 
 /* stop.c: ending a live attempt */
 
@@ -165,6 +189,8 @@ int sg_live_drop_scope(struct sg_live *l);
 void sg_live_stop(struct sg_live *l, enum sg_job_intent intent, const char *reason);
 /* The signals only: for recovery. */
 void sg_live_kill(struct sg_live *l, bool at_once);
+/* Its timer goes off at its limit, if it has one. */
+void sg_live_arm_time_limit(struct sg_live *l);
 
 /* api.c: who waits for it */
 

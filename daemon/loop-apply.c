@@ -42,7 +42,7 @@ const struct sg_cpuset *sg_loop_overlay(const struct sg_live *l, struct sg_limit
         const struct sg_looped *p = l->looped;
 
         if (p) {
-                if (p->applied.weight != p->own_weight)
+                if (p->applied.weight > 0 && p->applied.weight != p->own_weight)
                         limits->cpu_weight = p->applied.weight;
                 if (p->applied.cap_pm < limits->cpu_quota_pm)
                         limits->cpu_quota_pm = p->applied.cap_pm;
@@ -62,6 +62,17 @@ static bool can_be_limited(const struct sg_live *l)
                             (l->job.adopted == SG_ADOPTED_GOVERNED && l->limited));
 }
 
+/* As many CPUs of its own as threads, if it has both. */
+static void resize_cpus(struct sg_live *l)
+{
+        struct sg_cpuset cpus;
+
+        if (!l->pinned || l->looped->applied.threads == 0)
+                return;
+        cpus = sg_live_cpus_of(l, l->looped->applied.threads);
+        sg_live_pin(l, &cpus);
+}
+
 /* Whether it is in force, or on its way. */
 static bool write_cpu(struct sg_live *l)
 {
@@ -72,6 +83,7 @@ static bool write_cpu(struct sg_live *l)
 
         if (l->setting) /* its user's change first, which may yet be refused */
                 return false;
+        resize_cpus(l);
         cpus = sg_loop_overlay(l, &limits);
         r = sg_scope_set_limits(l->scope, &limits, cpus, NULL, NULL, &why);
         if (r < 0 && r != -ENOTCONN && sg_scope_populated(l->scope) > 0)
@@ -103,7 +115,7 @@ static void apply(struct sg_loop *loop, struct sg_looped *p, const struct sg_dec
         if (write == 0 || !can_be_limited(l))
                 return;
         p->applied = planned.want;
-        if ((write & (SG_WRITE_WEIGHT | SG_WRITE_CAP)) && !write_cpu(l)) {
+        if ((write & (SG_WRITE_WEIGHT | SG_WRITE_CAP) || l->pinned) && !write_cpu(l)) {
                 p->applied = before;
                 sg_loop_look_by(loop, now + RETRY_SEC);
                 return;
@@ -148,7 +160,7 @@ void sg_loop_apply(struct sg_loop *loop, const struct sg_governor_plan *plan, do
                         const struct sg_decision *d = plan->jobs[i];
                         struct sg_live *l = sg_manager_find(loop->manager, d->key);
 
-                        if (l && l->looped && (all || gets_turn(l->looped, d)))
+                        if (l && l->looped && !l->looped->over && (all || gets_turn(l->looped, d)))
                                 apply(loop, l->looped, d, most, now);
                 }
 }

@@ -21,6 +21,7 @@ struct sg_looped {
         bool awaited;   /* somebody waits for it: from its start on … */
         bool reports;   /* it has */
         bool serves;    /* … or as it serves them */
+        bool over;      /* nothing of it lives */
 };
 
 enum sg_loop_dirt { SG_LOOP_CLEAN, SG_LOOP_HEARD, SG_LOOP_CHANGED };

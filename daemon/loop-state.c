@@ -121,7 +121,7 @@ void sg_loop_recall(struct sg_loop *loop)
                 r = parse(loop, data, size, &saved);
         if (r >= 0)
                 r = sg_governor_load(loop->governor, saved.governor.data, saved.governor.size,
-                                     saved.same_boot);
+                                     saved.same_boot ? sg_loop_now() : (double)NAN);
         loop->recalled = r >= 0;
         if (r < 0)
                 sg_log(LOG_WARNING, "%s: %s; jobs are learnt anew", path, strerror(-r));

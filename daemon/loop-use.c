@@ -22,11 +22,16 @@ static double seconds(uint64_t usec)
         return count(usec) / SG_USEC_PER_SEC;
 }
 
-/* Where nobody tells how long each thread waited: how long any of them did, which is the same for
- * jobs of one thread, and less than the truth for others. */
+/* How long each thread waited, and how long any of them did: the same for jobs of one thread, but
+ * the first is counted only when a wait is over, which may take many seconds for who isn't to have
+ * its turn, and meanwhile looks like sleep. Either may be unknown. */
 static uint64_t waited_usec(const struct sg_measured *d)
 {
-        return d->delays.cpu_usec != SG_UNLIMITED ? d->delays.cpu_usec : d->last.psi_cpu_some_usec;
+        uint64_t each = d->delays.cpu_usec, any = d->last.psi_cpu_some_usec;
+
+        if (each == SG_UNLIMITED || any == SG_UNLIMITED)
+                return each == SG_UNLIMITED ? any : each;
+        return each > any ? each : any;
 }
 
 static uint64_t sum(uint64_t a, uint64_t b)

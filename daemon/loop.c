@@ -152,6 +152,11 @@ static bool on_terminal(const struct sg_live *l)
         return l->job.foreground && l->shim > 0 && sg_process_stat(l->shim, &p) == 0 && p.terminal;
 }
 
+static bool is_elastic(const struct sg_limits *limits)
+{
+        return limits->cpus_max > limits->cpus;
+}
+
 static double cpus_max(const struct sg_live *l)
 {
         const struct sg_limits *limits = &l->job.limits;
@@ -159,7 +164,9 @@ static double cpus_max(const struct sg_live *l)
 
         if (limits->cpu_quota_pm != SG_UNLIMITED)
                 most = (double)limits->cpu_quota_pm / 1e4;
-        if (limits->pin && l->pinned)
+        if (limits->pin && is_elastic(limits)) /* its set follows its share */
+                most = fmin(most, (double)limits->cpus_max);
+        else if (limits->pin && l->pinned)
                 most = fmin(most, (double)sg_cpuset_count(l->pinned));
         return most;
 }
@@ -186,14 +193,15 @@ static struct sg_governor_job describe(const struct sg_live *l)
                 .uid = (uint32_t)l->job.uid,
                 .now = now,
                 .arrival = d ? now - (double)sg_monitor_running_usec(d) / SG_USEC_PER_SEC : now,
-                .cpus = (double)(limits->cpus_max > limits->cpus ? limits->cpus_max : limits->cpus),
+                .cpus = (double)(is_elastic(limits) ? limits->cpus_max : limits->cpus),
                 .cpus_max = cpus_max(l),
                 .weight = (double)limits->cpu_weight,
                 .deadline = deadline(l, now),
                 .goal = d ? (enum sg_goal)d->progress.goal : SG_GOAL_MIN,
                 .aside = l->job.adopted != SG_ADOPTED_NOT || on_terminal(l),
                 .restarted = l->job.key.attempt > 1,
-                .elastic = limits->cpus_max > limits->cpus,
+                .elastic = is_elastic(limits),
+                .steps = l->job.steps,
         };
 }
 
@@ -216,9 +224,10 @@ void sg_loop_add(struct sg_live *l)
                 return;
         }
         p->live = l;
-        p->applied = (struct sg_applied){.weight = (uint32_t)l->job.limits.cpu_weight,
+        p->own_weight = (uint32_t)l->job.limits.cpu_weight;
+        /* What a former daemon left in force isn't known. */
+        p->applied = (struct sg_applied){.weight = l->begun_usec > 0 ? p->own_weight : 0,
                                          .cap_pm = SG_UNLIMITED};
-        p->own_weight = p->applied.weight;
         p->awaited = j.aside;
         sg_list_append(&loop->jobs, &p->link);
         l->looped = p;
@@ -229,7 +238,7 @@ void sg_loop_add(struct sg_live *l)
 
 void sg_loop_hold(struct sg_live *l, bool held)
 {
-        if (!l->looped)
+        if (!l->looped || l->looped->over)
                 return;
         sg_governor_hold(l->manager->loop->governor, l->job.key.n, sg_loop_now(), held);
         look_soon(l->manager->loop, SG_CAUSE_HOLD);
@@ -243,7 +252,8 @@ void sg_loop_changed(struct sg_live *l)
         if (!p)
                 return;
         j = describe(l);
-        j.aside = p->awaited || p->serves;
+        /* Who is being ended is to save what it has, and to be gone, soon. */
+        j.aside = p->awaited || p->serves || l->job.intent != SG_INTENT_NONE;
         if (p->applied.weight == p->own_weight) /* it is what its user says */
                 p->applied.weight = (uint32_t)l->job.limits.cpu_weight;
         p->own_weight = (uint32_t)l->job.limits.cpu_weight;
@@ -254,19 +264,16 @@ void sg_loop_changed(struct sg_live *l)
 void sg_loop_heard(struct sg_live *l, const struct sg_report *report, uint64_t cpu_usec)
 {
         struct sg_loop *loop = l->manager->loop;
-        struct sg_progress_view v;
-        struct sg_learner_report r;
         double now = sg_loop_now();
+        struct sg_learner_report r = {
+                .now = now,
+                .cpu = (double)cpu_usec / SG_USEC_PER_SEC,
+                .counters = report,
+                .eval = report->has & SG_REPORT_EVAL ? report->eval : (double)NAN,
+        };
 
         if (!l->looped || cpu_usec == SG_UNLIMITED)
                 return;
-        sg_monitor_view(l, &v);
-        r = (struct sg_learner_report){
-                .now = now,
-                .cpu = (double)cpu_usec / SG_USEC_PER_SEC,
-                .fraction = v.fraction,
-                .eval = report->has & SG_REPORT_EVAL ? report->eval : (double)NAN,
-        };
         if (sg_governor_report(loop->governor, l->job.key.n, &r) < 0)
                 return;
         if (loop->dirty == SG_LOOP_CLEAN)
@@ -277,6 +284,17 @@ void sg_loop_heard(struct sg_live *l, const struct sg_report *report, uint64_t c
         /* Reports of many come in one round: one step for all. */
         sg_loop_look_by(loop, fmax(now + (double)GATHER_USEC / SG_USEC_PER_SEC,
                                    loop->stepped + l->class->share.tick));
+}
+
+void sg_loop_over(struct sg_live *l)
+{
+        struct sg_loop *loop = l->manager->loop;
+
+        if (!l->looped)
+                return;
+        l->looped->over = true;
+        sg_governor_hold(loop->governor, l->job.key.n, sg_loop_now(), true);
+        look_soon(loop, SG_CAUSE_END);
 }
 
 void sg_loop_end(struct sg_live *l)
@@ -294,6 +312,23 @@ void sg_loop_end(struct sg_live *l)
         l->looped = NULL;
         free(p);
         look_soon(l->manager->loop, SG_CAUSE_END);
+}
+
+double sg_loop_share(const struct sg_live *l, char *why, size_t size)
+{
+        const struct sg_decision *d = sg_loop_decision(l);
+        const char *reason = l->job.state == SG_JOB_SUSPENDED ? "it is suspended"
+                             : l->job.adopted == SG_ADOPTED_OBSERVED
+                                     ? "it is only observed, nothing is set for it"
+                             : d ? sg_governor_reason(d->out.why.reason)
+                                 : "nothing has been decided yet";
+
+        if (size > 0 && d && d->out.why.other && l->job.state == SG_JOB_RUNNING &&
+            l->job.adopted != SG_ADOPTED_OBSERVED)
+                (void)snprintf(why, size, "%s (job %" PRIu64 ")", reason, d->out.why.other);
+        else if (size > 0)
+                (void)snprintf(why, size, "%s", reason);
+        return l->job.state == SG_JOB_SUSPENDED ? 0 : d ? d->out.share : (double)NAN;
 }
 
 const struct sg_decision *sg_loop_decision(const struct sg_live *l)

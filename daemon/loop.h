@@ -32,6 +32,8 @@ void sg_loop_heard(struct sg_live *l, const struct sg_report *report, uint64_t c
 void sg_loop_looked(struct sg_live *l, bool waits);
 void sg_loop_refresh(struct sg_loop *loop);    /* before its decisions are shown; NULL is fine */
 void sg_loop_round_over(struct sg_loop *loop); /* … of all jobs; NULL is fine */
+/* Nothing of it lives any more, but how it ended isn't known yet: what it had is the others'. */
+void sg_loop_over(struct sg_live *l);
 void sg_loop_end(struct sg_live *l);
 
 /* What is in force beside what was asked for: the CPU's weight, quota, and set. To be called on
@@ -39,6 +41,8 @@ void sg_loop_end(struct sg_live *l);
 const struct sg_cpuset *sg_loop_overlay(const struct sg_live *l, struct sg_limits *limits);
 uint64_t sg_loop_cpus(const struct sg_live *l); /* how many threads it should have; 0 = not said */
 uint64_t sg_loop_class_weight(const struct sg_manager *m, const struct sg_class *class);
+/* What it is to get of the node, 0 … 1, and in words why; NaN = nothing has been decided yet. */
+double sg_loop_share(const struct sg_live *l, char *why, size_t size);
 /* The last decision; NULL = none yet. */
 const struct sg_decision *sg_loop_decision(const struct sg_live *l);
 int sg_loop_explain(const struct sg_live *l, char **ret); /* -ENOENT: none yet */

@@ -18,6 +18,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <sysexits.h>
 #include <syslog.h>
 #include <systemd/sd-daemon.h>
 
@@ -296,8 +297,8 @@ static void reap(void)
                 continue;
 }
 
-/* Files of jobs' groups stay open, a dozen of each. Jobs get the limits of those who submit them.
- */
+/* Files of jobs' groups stay open, a dozen of each. Jobs get the limits of those who
+ * submit them. */
 static void raise_descriptors(void)
 {
         struct rlimit limit;
@@ -368,5 +369,7 @@ int main(int argc, char **argv)
         free(o.user_state_dir);
         free(o.user_socket);
         free(o.user_config_dir);
+        if (r == SG_BAD_CONFIG)
+                return EX_CONFIG; /* for the service's RestartPreventExitStatus= */
         return r < 0 ? SG_EXIT_OWN_FAILURE : 0;
 }

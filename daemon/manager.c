@@ -45,13 +45,22 @@ struct sg_live *sg_manager_find(struct sg_manager *m, uint64_t n)
         return l;
 }
 
-uint64_t sg_manager_count_of_user(struct sg_manager *m, uint64_t uid)
+struct sg_live *sg_manager_find_key(struct sg_manager *m, const struct sg_job_key *key)
+{
+        struct sg_live *l = *bucket(m, key->n);
+
+        while (l && !sg_job_key_is_same(&l->job.key, key))
+                l = l->chain;
+        return l;
+}
+
+uint64_t sg_manager_count_waiting(struct sg_manager *m, uint64_t uid)
 {
         struct sg_live *l;
         uint64_t n = 0;
 
         sg_list_foreach (l, &m->jobs, link)
-                n += l->job.uid == uid;
+                n += l->job.uid == uid && l->job.state == SG_JOB_QUEUED;
         return n;
 }
 
@@ -142,6 +151,12 @@ static void settings_apply(struct sg_manager *m)
         sg_manager_schedule(m);
 }
 
+static void log_errors(const struct sg_config_errors *errors)
+{
+        for (size_t i = 0; i < errors->n; i++)
+                sg_log(LOG_ERR, "%s: %s", errors->items[i].where, errors->items[i].what);
+}
+
 static int reload(struct sg_manager *m, struct sg_config_errors *errors)
 {
         struct sg_settings *fresh;
@@ -150,11 +165,10 @@ static int reload(struct sg_manager *m, struct sg_config_errors *errors)
 
         r = sg_config_load(&fresh, &m->config_place, m->node.name, errors, &text);
         if (r < 0) {
-                for (size_t i = 0; i < errors->n; i++)
-                        sg_log(LOG_ERR, "%s: %s", errors->items[i].where, errors->items[i].what);
-                sg_log(LOG_ERR,
-                       "the configuration was not loaded: %s; the previous one stays in force",
-                       strerror(-r));
+                log_errors(errors);
+                sg_log_job(LOG_ERR, SG_MESSAGE_CONFIG_REJECTED, NULL, strerror(-r),
+                           "the configuration was not loaded: %s; the previous one stays in force",
+                           strerror(-r));
                 return r;
         }
         m->settings = (sg_settings_free(m->settings), fresh);
@@ -186,9 +200,11 @@ static int load_settings(struct sg_manager *m, char **ret_why)
         int r;
 
         r = sg_config_load(&m->settings, &m->config_place, m->node.name, &errors, &m->config_text);
-        if (r < 0 && errors.n > 0 &&
-            asprintf(ret_why, "%s: %s", errors.items[0].where, errors.items[0].what) < 0)
-                *ret_why = NULL;
+        if (r < 0 && errors.n > 0) {
+                log_errors(&errors);
+                *ret_why = strdup("not started: the configuration has errors");
+                r = SG_BAD_CONFIG;
+        }
         sg_config_errors_deinit(&errors);
         return r;
 }
@@ -265,6 +281,13 @@ static int open_bus(struct sg_manager *m, const struct sg_manager_options *o)
         return r == -ENXIO ? 0 : r;
 }
 
+static void say_store_failed(const struct sg_manager *m, const char *then)
+{
+        const char *why = sg_store_error(m->store);
+
+        sg_log_job(LOG_ERR, SG_MESSAGE_STORE_FAILED, NULL, why, "%s; %s", why, then);
+}
+
 /*
  * What the writer was asked and didn't answer may be on disk or not. To find out is what a start
  * does, so we start over; clients see a restart and repeat what they asked for. A writer that can't
@@ -275,10 +298,10 @@ static void on_store_dead(void *userdata)
         struct sg_manager *m = userdata;
 
         if (sg_now_monotonic_usec() - m->started_usec < START_OVER_USEC) {
-                sg_log(LOG_ERR, "%s; giving up", sg_store_error(m->store));
+                say_store_failed(m, "giving up");
                 _exit(SG_EXIT_OWN_FAILURE);
         }
-        sg_log(LOG_ERR, "%s; starting over", sg_store_error(m->store));
+        say_store_failed(m, "starting over");
         (void)sd_event_exit(m->event, SG_START_OVER);
 }
 
@@ -330,6 +353,19 @@ static int open_runtime(struct sg_manager *m, const struct sg_manager_options *o
         return r < 0 ? r : sg_monitor_new(&m->monitor, m, dir);
 }
 
+static int make_parts(struct sg_manager *m)
+{
+        int r = sg_queue_new(&m->queue);
+
+        if (r >= 0)
+                r = sg_poller_new(&m->gates, m->event, sg_live_on_gate);
+        if (r >= 0)
+                r = sg_poller_new(&m->shims, m->event, sg_live_on_shim_exit);
+        if (r >= 0)
+                r = sg_users_new(&m->users, m->event);
+        return r < 0 ? r : sg_authorizer_new(&m->authorizer);
+}
+
 static int manager_start(struct sg_manager *m, const struct sg_manager_options *o, char **ret_why)
 {
         int r;
@@ -355,15 +391,7 @@ static int manager_start(struct sg_manager *m, const struct sg_manager_options *
         r = open_backend(m, o, ret_why);
         if (r < 0)
                 return fail(ret_why, r, "open the backend");
-        r = sg_queue_new(&m->queue);
-        if (r >= 0)
-                r = sg_poller_new(&m->gates, m->event, sg_live_on_gate);
-        if (r >= 0)
-                r = sg_poller_new(&m->shims, m->event, sg_live_on_shim_exit);
-        if (r >= 0)
-                r = sg_users_new(&m->users, m->event);
-        if (r >= 0)
-                r = sg_authorizer_new(&m->authorizer);
+        r = make_parts(m);
         if (r < 0)
                 return fail(ret_why, r, "start");
         if (o->user || sg_users_find_group("schedgov", &m->admin_gid) < 0)

@@ -81,9 +81,13 @@ struct sg_manager {
 /* What the event loop ends with when the daemon is to start over in place. */
 #define SG_START_OVER 1
 
+/* What isn't mended by another start. No call fails with it. */
+#define SG_BAD_CONFIG (-EDOM)
+
 /* manager.c: life of the object */
 
-/* Opens all, recovers; on failure *ret_why says in one line what to do. */
+/* Opens all, recovers; on failure *ret_why says in one line what to do. SG_BAD_CONFIG: the errors
+ * have been logged. */
 int sg_manager_new(struct sg_manager **ret, sd_event *event, const struct sg_manager_options *o,
                    char **ret_why);
 struct sg_manager *sg_manager_free(struct sg_manager *m);
@@ -93,8 +97,11 @@ int sg_manager_reload(struct sg_manager *m, struct sg_config_errors *errors);
 /* A named point at which tests kill us (or the store); see base/fault.h. */
 void sg_manager_fault(struct sg_manager *m, const char *point);
 
+/* Live jobs differ in N, under whichever of its names the node gave it: within us that will do.
+ * What comes from outside, a name or a path, is looked for by origin and N. */
 struct sg_live *sg_manager_find(struct sg_manager *m, uint64_t n);
-uint64_t sg_manager_count_of_user(struct sg_manager *m, uint64_t uid);
+struct sg_live *sg_manager_find_key(struct sg_manager *m, const struct sg_job_key *key);
+uint64_t sg_manager_count_waiting(struct sg_manager *m, uint64_t uid);
 
 /* schedule.c: the queue's decisions */
 
@@ -109,6 +116,10 @@ void sg_manager_dependency_ended(struct sg_manager *m, const struct sg_job *ende
 /* recover.c */
 
 int sg_manager_recover(struct sg_manager *m);
+
+/* A daemon that starts over in place inherits children from itself: its last reader, and shims
+ * whose jobs it finds ended. Nobody else waits for those. */
+void sg_manager_reap(const struct sg_manager *m);
 
 /* authorize.c: calls whose right is being asked about */
 

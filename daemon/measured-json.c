@@ -170,20 +170,33 @@ json_t *sg_json_progress(const struct sg_job *j, const struct sg_live *live, boo
         return o;
 }
 
-/* The weight and the quota in force are the governor's, where it has decided. */
+static uint32_t unenforced_of(const struct sg_live *live)
+{
+        if (live->job.adopted == SG_ADOPTED_OBSERVED)
+                return UINT32_MAX;
+        return sg_backend_unenforced(live->manager->backend) |
+               (live->scope ? sg_scope_unenforced(live->scope) : 0);
+}
+
+/* What is in force is the governor's, where it has decided; and nothing, where nothing can be. */
 json_t *sg_json_share(const struct sg_live *live)
 {
+        uint32_t unenforced = unenforced_of(live);
         const struct sg_decision *d = sg_loop_decision(live);
         struct sg_limits limits = live->job.limits;
         char why[256];
         json_t *o = json_object();
-        double share = sg_monitor_share(live, why, sizeof(why));
+        double share = sg_loop_share(live, why, sizeof(why));
 
         (void)sg_loop_overlay(live, &limits);
         json_object_set_new(o, "share", real_or_null(share));
-        json_object_set_new(o, "weight", sg_json_number(limits.cpu_weight));
+        json_object_set_new(o, "weight",
+                            unenforced & (1U << SG_LIMIT_CPU_WEIGHT)
+                                    ? json_null()
+                                    : sg_json_number(limits.cpu_weight));
         json_object_set_new(o, "limit",
-                            limits.cpu_quota_pm == SG_UNLIMITED
+                            limits.cpu_quota_pm == SG_UNLIMITED ||
+                                            unenforced & (1U << SG_LIMIT_CPU_QUOTA)
                                     ? json_null()
                                     : json_real((double)limits.cpu_quota_pm / 1e4));
         json_object_set_new(o, "list",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Series of single jobs: those that run, where users may see each other's. */
+#include "loop.h"
 #include "metrics-internal.h"
 #include <errno.h>
 #include <math.h>
@@ -111,7 +112,7 @@ static void put_share(struct sg_openmetrics *w, const struct sg_label *labels,
                       const struct sg_metrics_job *j, const void *arg)
 {
         (void)arg;
-        sg_openmetrics_double(w, labels, sg_monitor_share(j->live, NULL, 0));
+        sg_openmetrics_double(w, labels, sg_loop_share(j->live, NULL, 0));
 }
 
 static void put_limit(struct sg_openmetrics *w, const struct sg_label *labels,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
-/* What the files of the monitor share: monitor.c (rounds), monitor-report.c (what jobs report),
- * monitor-share.c (their part of the node). */
+/* What the files of the monitor share: monitor.c (rounds), monitor-report.c (what jobs
+ * report). */
 
 #include "core/cadence.h"
 #include "edge/allocation.h"
@@ -29,9 +29,6 @@ struct sg_monitor {
         char *notify_path;
         struct sg_notify_socket *notify;
         struct sg_allocations *allocations;
-        struct sg_share_sum *sums; /* of the weights of jobs that run, by class */
-        size_t n_sums, sums_room;
-        uint64_t class_weights, sums_iteration;
 };
 
 /* monitor-report.c */

@@ -24,7 +24,7 @@
 
 static struct sg_live *find(struct sg_monitor *mon, const struct sg_job_key *key)
 {
-        struct sg_live *l = sg_manager_find(mon->manager, key->n);
+        struct sg_live *l = sg_manager_find_key(mon->manager, key);
 
         return l && l->measured && l->job.key.attempt == key->attempt ? l : NULL;
 }
@@ -292,6 +292,17 @@ static void on_message(const struct sg_job_key *key, const struct sg_notify *mes
 
 /* The allocation channel */
 
+/* By its time limit; 0 = it has none, or one beyond the end of time. */
+static uint64_t ends_at(const struct sg_job *j)
+{
+        uint64_t at;
+
+        if (j->limits.time_limit_usec == SG_UNLIMITED || j->started_usec == 0 ||
+            __builtin_add_overflow(j->started_usec, j->limits.time_limit_usec, &at))
+                return 0;
+        return at;
+}
+
 void sg_monitor_publish(struct sg_live *l)
 {
         struct sg_monitor *mon = l->manager->monitor;
@@ -302,9 +313,7 @@ void sg_monitor_publish(struct sg_live *l)
                 .pinned = l->pinned,
                 .cpus = sg_loop_cpus(l),
                 .quota_pm = limits->cpu_quota_pm,
-                .deadline_usec = limits->time_limit_usec == SG_UNLIMITED || l->job.started_usec == 0
-                                         ? 0
-                                         : l->job.started_usec + limits->time_limit_usec,
+                .deadline_usec = ends_at(&l->job),
         };
         int r;
 
@@ -345,7 +354,7 @@ int sg_monitor_paths(const struct sg_live *l, const char **ret_notify, char *all
 static bool is_live(const struct sg_job_key *key, void *userdata)
 {
         struct sg_monitor *mon = userdata;
-        const struct sg_live *l = sg_manager_find(mon->manager, key->n);
+        const struct sg_live *l = sg_manager_find_key(mon->manager, key);
 
         return l && l->job.key.attempt == key->attempt;
 }

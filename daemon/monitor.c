@@ -173,7 +173,7 @@ static bool look_at(struct sg_monitor *mon, struct sg_measured *d)
         if (first)
                 sg_monitor_follow(d);
         sg_loop_looked(d->live, waits);
-        sg_monitor_record(d, (float)d->cpu_rate, (float)sg_monitor_share(d->live, NULL, 0));
+        sg_monitor_record(d, (float)d->cpu_rate, (float)sg_loop_share(d->live, NULL, 0));
         return d->active || reported;
 }
 
@@ -304,6 +304,24 @@ uint64_t sg_monitor_cpu_now(struct sg_measured *d)
         return now.cpu_usec;
 }
 
+/* The queue takes it from what the node has in use, which is read now: of the last round, it would
+ * hide what others took since. */
+uint64_t sg_monitor_memory_now(const struct sg_live *l)
+{
+        struct sg_measured *d = l->measured;
+        const struct sg_group_dir *dirs;
+        struct sg_sample now;
+        size_t n;
+
+        if (!d)
+                return SG_UNLIMITED;
+        dirs = sg_scope_dirs(l->scope, &n);
+        if (!d->sampler && n > 0)
+                return sg_counters_read_memory(dirs, n);
+        sg_sample_init(&now);
+        return sample(d, SG_SAMPLE_MEMORY, &now) < 0 ? SG_UNLIMITED : now.memory_bytes;
+}
+
 void sg_monitor_wake(struct sg_monitor *mon)
 {
         bool later = sg_cadence_reset(&mon->cadence);
@@ -382,8 +400,8 @@ void sg_monitor_forget(struct sg_live *l)
 
 /* The object */
 
-/* Between rounds, or where there are none as no job runs, it may be long ago that it was looked at.
- */
+/* Between rounds, or where there are none as no job runs,
+ * it may be long ago that it was looked at. */
 const struct sg_node_sample *sg_monitor_node(struct sg_monitor *mon)
 {
         if (sg_now_monotonic_usec() - mon->node.now_usec > mon->cadence.base_usec)
@@ -459,7 +477,6 @@ struct sg_monitor *sg_monitor_free(struct sg_monitor *mon)
         sg_node_sampler_free(mon->node_sampler);
         sg_links_free(mon->links);
         sg_taskstats_free(mon->taskstats);
-        free(mon->sums);
         free(mon->state_dir);
         free(mon);
         return NULL;

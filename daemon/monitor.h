@@ -68,6 +68,10 @@ void sg_monitor_sweep(struct sg_monitor *mon);
 int sg_monitor_paths(const struct sg_live *l, const char **ret_notify, char *allocation,
                      size_t size);
 
+/* What a job with a scope uses at this moment, for one read(2); SG_UNLIMITED: not known, or it
+ * doesn't run yet. */
+uint64_t sg_monitor_memory_now(const struct sg_live *l);
+
 /* The node as it was within the last interval, and its network interfaces. */
 const struct sg_node_sample *sg_monitor_node(struct sg_monitor *mon);
 /* How busy its CPUs were between the last two looks, 0 … 1; NaN = not known. */
@@ -81,6 +85,3 @@ int sg_progress_check_value(const char *section, const char *key, const char *va
 
 /* A job's progress as of now; all unknown if nothing was reported. */
 void sg_monitor_view(const struct sg_live *l, struct sg_progress_view *ret);
-
-/* Its share of the node by the weights in force, 0 … 1, and in words how that comes about. */
-double sg_monitor_share(const struct sg_live *l, char *why, size_t size);

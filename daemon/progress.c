@@ -186,6 +186,7 @@ static void follow_output(const struct sg_live *l, struct sg_follow *f,
         } else if (!l->job.foreground) {
                 sg_live_log_path(l, space->log);
                 f->log = space->log;
+                f->log_before = l->log_before;
         }
 }
 

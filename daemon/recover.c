@@ -4,14 +4,19 @@
  * queued one waits; of any other the attempt's directory tells, and until it has told nothing is
  * started.
  */
+#include "base/cleanup.h"
+#include "base/file.h"
 #include "base/time-util.h"
 #include "core/order.h"
 #include "edge/log.h"
 #include "loop.h"
 #include "manager.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <syslog.h>
 
 #define SWEEP_USEC (100ULL * 1000)
@@ -37,7 +42,7 @@ static void recover_attempt(struct sg_live *l)
 
         l->recovering = true;
         m->n_recovering++;
-        r = sg_live_make_scope(l, true, NULL);
+        r = sg_live_find_scope(l, 0);
         if (r < 0 && r != -ENOENT)
                 sg_log(LOG_ERR, "job %" PRIu64 ": cannot find its groups again: %s", l->job.key.n,
                        strerror(-r));
@@ -95,8 +100,39 @@ static bool is_owned(const char *attempt, void *userdata)
 
         if (sg_attempt_name_parse(attempt, &key) < 0)
                 return false;
-        l = sg_manager_find(m, key.n);
+        l = sg_manager_find_key(m, &key);
         return l && l->scope && l->job.key.attempt == key.attempt;
+}
+
+/* Other children, forks of our own for a moment, are waited for by who made them. */
+static bool is_unknown(const struct sg_manager *m, pid_t pid)
+{
+        _cleanup_free_ char *comm = NULL;
+        const struct sg_live *l;
+        char path[32];
+
+        (void)snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+        if (sg_read_file(AT_FDCWD, path, 64, &comm, NULL) < 0 ||
+            strncmp(comm, "schedgov-", strlen("schedgov-")) != 0 || pid == sg_store_pid(m->store) ||
+            pid == sg_job_reader_pid(m->reader))
+                return false;
+        sg_list_foreach (l, &m->active, active_link)
+                if (l->shim == pid)
+                        return false;
+        return true;
+}
+
+void sg_manager_reap(const struct sg_manager *m)
+{
+        siginfo_t child;
+
+        for (;;) {
+                child.si_pid = 0;
+                if (waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) < 0 ||
+                    child.si_pid == 0 || !is_unknown(m, child.si_pid))
+                        return;
+                (void)waitpid(child.si_pid, NULL, 0);
+        }
 }
 
 /* Keepers of jobs that have ended may outlive our restart by a moment; what stays longer is
@@ -107,6 +143,7 @@ static int on_sweep(sd_event_source *source, uint64_t usec, void *userdata)
         int n = sg_backend_sweep(m->backend, is_owned, m);
 
         (void)usec;
+        sg_manager_reap(m);
         if (n == 0 || m->sweeps++ == SWEEPS_MAX) {
                 if (n > 0)
                         sg_log(LOG_WARNING,
@@ -127,7 +164,7 @@ int sg_manager_recover(struct sg_manager *m)
         struct sg_live *l, *next;
         int r;
 
-        r = sg_store_load(m->store, m->node.name, &m->last_n, on_loaded, &load);
+        r = sg_store_load(m->store, &m->last_n, on_loaded, &load);
         if (r >= 0)
                 r = load.error;
         if (r < 0)
@@ -141,11 +178,8 @@ int sg_manager_recover(struct sg_manager *m)
                         recover_attempt(l);
         }
         sg_list_foreach_safe (l, next, &m->jobs, link)
-                if (l->job.state == SG_JOB_QUEUED && !l->dropping) {
-                        if (l->job.after)
-                                (void)sg_live_set_dependencies(l, l->job.after);
-                        sg_live_settle_dependencies(l);
-                }
+                if (l->job.state == SG_JOB_QUEUED && !l->dropping)
+                        sg_live_await_dependencies(l);
         return sd_event_add_time_relative(m->event, &m->sweep_timer, CLOCK_MONOTONIC, 0, 0,
                                           on_sweep, m);
 }

@@ -10,6 +10,7 @@
 #include "edge/log.h"
 #include "loop.h"
 #include "manager.h"
+#include "monitor.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -31,13 +32,13 @@ int sg_manager_snapshot(struct sg_manager *m, struct sg_node_snapshot *ret)
         if (sg_queue_n_running(m->queue) == 0)
                 return 0;
         sg_list_foreach (l, &m->jobs, link) {
-                struct sg_counters c;
+                uint64_t used;
 
                 if (!l->scope || l->job.adopted || l->job.limits.memory_max == SG_UNLIMITED)
                         continue;
-                sg_scope_counters(l->scope, &c);
-                if (c.memory_bytes != SG_UNLIMITED)
-                        ret->declared_used += c.memory_bytes;
+                used = sg_monitor_memory_now(l);
+                if (used != SG_UNLIMITED)
+                        ret->declared_used += used;
         }
         return 0;
 }
@@ -77,6 +78,7 @@ static int on_schedule(sd_event_source *source, void *userdata)
         if (r < 0) {
                 sg_log(LOG_ERR, "cannot read the node's memory: %s; no job is started",
                        strerror(-r));
+                arm_retry(m, SG_USEC_PER_SEC);
                 return 0;
         }
         while (m->n_starting < STARTING_MAX && (e = sg_queue_next(m->queue, &node, &retry)))
@@ -213,14 +215,16 @@ void sg_live_why_pending(struct sg_live *l, char *buf, size_t size)
 {
         struct sg_pending_info info;
         const struct sg_node_snapshot *node;
-        char when[SG_FORMAT_MAX];
+        const char *home = l->manager->node.name;
+        char when[SG_FORMAT_MAX], id[SG_JOB_ID_MAX];
 
         buf[0] = 0;
         if (l->job.hold) {
-                (void)snprintf(buf, size, "held; `schedctl release %" PRIu64 "` lets it go",
-                               l->job.key.n);
+                sg_job_id_format(id, &l->job.key, home);
+                (void)snprintf(buf, size, "held; `schedctl release %s` lets it go", id);
         } else if (l->n_after > 0) {
-                (void)snprintf(buf, size, "waits for job %" PRIu64 "%s", l->after[0].n,
+                sg_job_id_format(id, &l->after[0].key, home);
+                (void)snprintf(buf, size, "waits for job %s%s", id,
                                l->n_after > 1 ? " and others" : "");
         } else if (!l->entry.lane && l->job.begin_usec > 0) {
                 (void)snprintf(buf, size, "begins at %s", sg_format_local(when, l->job.begin_usec));

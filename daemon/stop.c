@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Ending a live attempt: the intent is durable before the first signal; then SIGTERM, a grace
- * period, SIGKILL. */
+ * period, SIGKILL. Also the clock of those that may run so long only. */
+#include "base/format.h"
+#include "base/process.h"
 #include "base/time-util.h"
 #include "edge/log.h"
+#include "loop.h"
 #include "manager.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -19,13 +22,31 @@ static int on_grace_over(sd_event_source *source, uint64_t usec, void *userdata)
         return 0;
 }
 
+/* Of a job whose groups couldn't be found again. Its keeper hasn't waited for it: it is still who
+ * it was. */
+static int signal_first(const struct sg_live *l, int sig)
+{
+        struct sg_process_stat p;
+        int r = sg_process_stat((pid_t)l->job.pid, &p);
+
+        if (r < 0 || p.parent != l->shim)
+                return -ESRCH;
+        return kill((pid_t)l->job.pid, sig) < 0 ? -errno : 0;
+}
+
 static void signal_all(struct sg_live *l, int sig)
 {
-        int r = sg_scope_signal(l->scope, sig);
+        int r = l->scope ? sg_scope_signal(l->scope, sig) : signal_first(l, sig);
 
         if (r < 0)
                 sg_log(LOG_ERR, "job %" PRIu64 ": cannot send SIG%s to its processes: %s",
                        l->job.key.n, sg_signal_name(sig), strerror(-r));
+}
+
+static void thaw(struct sg_live *l)
+{
+        if (l->scope && l->job.state == SG_JOB_SUSPENDED)
+                (void)sg_scope_freeze(l->scope, false);
 }
 
 void sg_live_kill(struct sg_live *l, bool at_once)
@@ -38,7 +59,7 @@ void sg_live_kill(struct sg_live *l, bool at_once)
                 sg_live_inspect(l, SG_PUBLISH_VOID);
                 return;
         }
-        if (!l->scope || l->killed)
+        if (l->killed || (!l->scope && l->shim <= 0))
                 return;
         if (l->job.pid == 0 && l->job.state == SG_JOB_STARTING) {
                 /* Its place may take as long as systemd is away; the shim needn't wait for that. */
@@ -49,15 +70,15 @@ void sg_live_kill(struct sg_live *l, bool at_once)
         l->timer = sd_event_source_disable_unref(l->timer);
         if (at_once || grace == 0) {
                 l->killed = true;
+                sg_loop_changed(l);
                 signal_all(l, SIGKILL);
-                if (l->job.state == SG_JOB_SUSPENDED)
-                        (void)sg_scope_freeze(l->scope, false); /* v1 freezes SIGKILL, too */
+                thaw(l); /* v1 freezes SIGKILL, too */
                 return;
         }
+        sg_loop_changed(l);
         signal_all(l, SIGTERM);
         signal_all(l, SIGCONT);
-        if (l->job.state == SG_JOB_SUSPENDED)
-                (void)sg_scope_freeze(l->scope, false);
+        thaw(l);
         (void)sd_event_add_time_relative(m->event, &l->timer, CLOCK_MONOTONIC, grace, 0,
                                          on_grace_over, l);
 }
@@ -71,8 +92,8 @@ static void tell_runner(struct sg_live *l)
                 (void)send(l->gate, &m, sizeof(m), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* A full disk doesn't keep anybody from ending a job: only the record of why may be lost with us.
- */
+/* A full disk doesn't keep anybody from ending a job:
+ * only the record of why may be lost with us. */
 static void on_intent_durable(int result, const struct sg_job *job, void *userdata)
 {
         struct sg_live *l = userdata;
@@ -113,4 +134,44 @@ void sg_live_stop(struct sg_live *l, enum sg_job_intent intent, const char *reas
         } else {
                 sg_store_update(l->manager->store, &l->job, on_intent_durable, l);
         }
+}
+
+/* --- its time limit */
+
+static int on_time_limit(sd_event_source *source, uint64_t usec, void *userdata)
+{
+        struct sg_live *l = userdata;
+        char limit[SG_FORMAT_MAX], reason[128];
+
+        (void)source;
+        (void)usec;
+        (void)snprintf(reason, sizeof(reason), "it ran longer than its limit of %s",
+                       sg_format_usec(limit, l->job.limits.time_limit_usec));
+        sg_live_stop(l, SG_INTENT_TIMEOUT, reason);
+        return 0;
+}
+
+/* Whatever time it is said to be meanwhile. */
+static uint64_t ran_usec(const struct sg_live *l)
+{
+        uint64_t now = sg_now_realtime_usec();
+
+        if (l->runs_since_usec > 0)
+                return sg_now_boottime_usec() - l->runs_since_usec;
+        return now > l->job.started_usec ? now - l->job.started_usec : 0;
+}
+
+void sg_live_arm_time_limit(struct sg_live *l)
+{
+        uint64_t limit = l->job.limits.time_limit_usec, ran = ran_usec(l);
+        int r;
+
+        l->timer = sd_event_source_disable_unref(l->timer);
+        if (limit == SG_UNLIMITED)
+                return;
+        r = sd_event_add_time_relative(l->manager->event, &l->timer, CLOCK_BOOTTIME,
+                                       ran < limit ? limit - ran : 0, 0, on_time_limit, l);
+        if (r < 0)
+                sg_log(LOG_ERR, "job %" PRIu64 ": cannot watch its time limit: %s", l->job.key.n,
+                       strerror(-r));
 }

@@ -303,13 +303,15 @@ static int hex(char c)
         return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* "schedgov-best\x2deffort.slice" is of the class "best-effort". */
-static void class_of_slice(const struct component *c, char ret[SG_CLASS_NAME_MAX])
+/* "schedgov-best\x2deffort.slice" is of the class "best-effort"; "schedgov-.slice" of none. */
+static bool class_of_slice(const struct component *c, char ret[SG_CLASS_NAME_MAX])
 {
         const char *s = c->text, *end = c->text + c->size - strlen(SLICE_SUFFIX);
         size_t n = 0;
 
         s += starts_with(c, OWN_PREFIX) ? strlen(OWN_PREFIX) : 0;
+        if (s >= end)
+                return false;
         while (s < end && n + 1 < SG_CLASS_NAME_MAX) {
                 char out = *s;
                 bool escaped = end - s >= 4 && s[0] == '\\' && s[1] == 'x' && hex(s[2]) >= 0 &&
@@ -321,6 +323,7 @@ static void class_of_slice(const struct component *c, char ret[SG_CLASS_NAME_MAX
                 ret[n++] = out > ' ' && out < 0x7f ? out : '_';
         }
         ret[n] = '\0';
+        return true;
 }
 
 static void classify_own(const struct sg_settings *s, const struct path *p, size_t depth,
@@ -330,7 +333,7 @@ static void classify_own(const struct sg_settings *s, const struct path *p, size
 
         strcpy(a->class, s->classes[0].name);
         if (depth > 1)
-                class_of_slice(&p->list[p->n - depth], a->class);
+                (void)class_of_slice(&p->list[p->n - depth], a->class);
         policy = sg_settings_class(s, a->class);
         a->policy = policy ? policy : &s->classes[0];
         a->how = SG_ADOPTED_GOVERNED;
@@ -366,8 +369,7 @@ bool sg_adopt_class_slice(const struct sg_adopt_rules *rules, const char *path,
 
         if (p.too_deep || !rules->slice || below(rules->slice, &p, &depth) <= 0 || depth != 2)
                 return false;
-        class_of_slice(&p.list[p.n - 2], ret);
-        return true;
+        return class_of_slice(&p.list[p.n - 2], ret);
 }
 
 /* --- limits */

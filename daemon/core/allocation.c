@@ -54,13 +54,6 @@ void sg_allocation_decide(struct sg_allocation *a, const struct sg_allocation_in
         a->deadline_usec = in->deadline_usec;
 }
 
-bool sg_allocation_equal(const struct sg_allocation *a, const struct sg_allocation *b)
-{
-        return a->cpus_pm == b->cpus_pm && a->threads == b->threads &&
-               memcmp(&a->cpus, &b->cpus, sizeof(a->cpus)) == 0 && a->gpus_known == b->gpus_known &&
-               strcmp(a->gpus, b->gpus) == 0 && a->deadline_usec == b->deadline_usec;
-}
-
 struct text {
         char *buf;
         size_t size, used;

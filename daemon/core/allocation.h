@@ -36,9 +36,6 @@ struct sg_allocation_input {
  * quota of 1.5 CPUs is worth two threads; of half a CPU, one. seq is left alone. */
 void sg_allocation_decide(struct sg_allocation *a, const struct sg_allocation_input *in);
 
-/* Whether a job would be told the same; seq doesn't count. */
-bool sg_allocation_equal(const struct sg_allocation *a, const struct sg_allocation *b);
-
 /* Room for every text. */
 #define SG_ALLOCATION_TEXT_MAX 8192
 

@@ -55,6 +55,18 @@ void sg_share_by_weight(const double *weights, const double *widths, size_t n, d
         sg_caps_level(weights, widths, n, 1, shares);
 }
 
+double sg_share_part_of_unbound(const struct sg_share_snapshot *s,
+                                bool (*is_one)(const struct sg_share_job *j), double left,
+                                const double *has)
+{
+        double wanted = 0;
+
+        for (size_t i = 0; i < s->n_jobs; i++)
+                if (is_one(&s->jobs[i]))
+                        wanted += fmax(s->jobs[i].width - (has ? has[i] : 0), 0);
+        return wanted > left ? fmax(left, 0) / wanted : 1;
+}
+
 void sg_caps_shares(const double *limits, const double *widths, size_t n, enum sg_flowcon_mode mode,
                     double *shares)
 {

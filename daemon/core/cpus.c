@@ -19,3 +19,22 @@ void sg_cpus_pick(const uint32_t pinned[SG_CPUS_MAX], const struct sg_cpuset *al
         }
         *ret = picked;
 }
+
+void sg_cpus_resize(const uint32_t pinned[SG_CPUS_MAX], const struct sg_cpuset *allowed, uint64_t n,
+                    struct sg_cpuset *set)
+{
+        struct sg_cpuset others = {0};
+        unsigned have = sg_cpuset_count(set);
+
+        if (n <= have) {
+                sg_cpus_pick(pinned, set, n, set);
+                return;
+        }
+        for (unsigned cpu = 0; cpu < SG_CPUS_MAX; cpu++)
+                if (sg_cpuset_has(allowed, cpu) && !sg_cpuset_has(set, cpu))
+                        sg_cpuset_add(&others, cpu);
+        sg_cpus_pick(pinned, &others, n - have, &others);
+        for (unsigned cpu = 0; cpu < SG_CPUS_MAX; cpu++)
+                if (sg_cpuset_has(&others, cpu))
+                        sg_cpuset_add(set, cpu);
+}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 /*
- * How much CPU a job would use if it could have all: what it used, and what its threads waited for
- * a CPU, as the kernel counted both.
+ * How much CPU a job would use if it could have all: by what it used, and what its threads waited
+ * for a CPU, as the kernel counted both.
  */
 
 #include <stdbool.h>
@@ -10,9 +10,10 @@
 struct sg_demand {
         double now, cpu, delay;        /* as last counted; now NaN = never */
         double stood;                  /* seconds that it was held in all */
-        double recent, recent_seconds; /* CPU-seconds wanted, seconds; older ones fade */
+        double recent, recent_seconds; /* CPU-seconds, in how many of its own; older ones fade */
         double steady, steady_seconds; /* the same, fading more slowly */
-        double observed;               /* seconds */
+        double observed;               /* seconds of its own that told what it is like */
+        double piled;                  /* seconds that it waited, and hasn't made up for */
         bool idle;
 };
 

@@ -177,8 +177,8 @@ static void open_leaf(struct sg_fair_node *f, const struct item *first, size_t p
         c->end = ++f->n_leaves;
 }
 
-/* Job at `place` of by_tag: into its class, leaf and lane, which are made when it is their first.
- */
+/* Job at `place` of by_tag: into its class, leaf and lane,
+ * which are made when it is their first. */
 static void place_job(struct sg_fair_node *f, size_t place)
 {
         const struct item *it = &f->by_tag[place], *last = place > 0 ? it - 1 : NULL;

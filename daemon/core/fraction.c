@@ -12,11 +12,18 @@ void sg_fraction_init(struct sg_fraction *f, uint64_t declared_steps)
 
 static void read_total(struct sg_fraction *f, uint64_t total)
 {
-        if (total != f->total)
+        if (f->total == 0)
+                f->readings = BELIEVED;
+        else if (total != f->total)
                 f->readings = 0;
         f->total = total;
         if (f->readings < BELIEVED)
                 f->readings++;
+}
+
+bool sg_fraction_is_inner(const struct sg_fraction *f)
+{
+        return !f->by_epochs && f->restarts >= INNER;
 }
 
 /* Beyond a total nothing is known. */
@@ -44,6 +51,8 @@ static void enter_epoch(struct sg_fraction *f, const struct sg_report *r)
                 return;
         if (has_steps(r))
                 f->steps = r->total;
+        if (!f->by_epochs)
+                f->total = 0; /* of steps it was */
         f->by_epochs = true;
         f->epoch = r->epoch;
 }
@@ -86,7 +95,7 @@ static double feed_steps(struct sg_fraction *f, const struct sg_report *r)
         f->step = r->step;
         if (r->step < step && r->step <= step / 2)
                 f->restarts++;
-        if (f->restarts >= INNER)
+        if (sg_fraction_is_inner(f))
                 return (double)NAN;
         if (f->declared > 0)
                 return part((double)r->step, f->declared);

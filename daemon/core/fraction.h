@@ -6,9 +6,10 @@
  *
  * It is the outermost counter that counts: (epoch − 1 + step ÷ steps) ÷ epochs. Without epochs it
  * is the steps, unless they begin again a second time: then they count something within the run,
- * of which nobody says how often it will come. A total is believed when it was read three times in
- * a row. What is said of other totals within an epoch (validation) doesn't count. A number of steps
- * that was declared at submission is believed at once, and goes before what the job says.
+ * of which nobody says how often it will come. The first total is believed at once, since a job
+ * that waits for its turn reports too seldom to be asked twice; another one when it was read three
+ * times in a row. What is said of other totals within an epoch (validation) doesn't count. A number
+ * of steps that was declared at submission goes before what the job says.
  */
 
 #include "core/report.h"
@@ -20,7 +21,7 @@ struct sg_fraction {
         uint64_t epoch, steps; /* under way; steps in it, 0 = it says nothing of them */
         uint64_t step;         /* last said of a run without epochs */
         double x;              /* last; NaN */
-        uint32_t readings;     /* of total, in a row */
+        uint32_t readings;     /* of total, in a row, as far as they matter */
         uint32_t restarts;     /* of a run's steps */
         bool by_epochs;
 };
@@ -28,3 +29,5 @@ struct sg_fraction {
 void sg_fraction_init(struct sg_fraction *f, uint64_t declared_steps /* 0 = unknown */);
 /* x after this report; NaN: not known. */
 double sg_fraction_feed(struct sg_fraction *f, const struct sg_report *r);
+/* Its steps are of something within the run, as far as is known. */
+bool sg_fraction_is_inner(const struct sg_fraction *f);

@@ -67,12 +67,6 @@ static const struct sg_trace_job models[] = {
 };
 enum { VAE_P = 0, MNIST_P = 2, MNIST_T = 3 };
 
-struct family {
-        const char *name;
-        int (*generate)(struct sg_trace *t, struct sg_rng *rng, uint32_t n_jobs, uint32_t instance);
-        bool sized; /* its name ends with a number of jobs */
-};
-
 static uint32_t draw_reports(struct sg_rng *rng)
 {
         return REPORTS_LEAST + sg_rng_below(rng, REPORTS_MOST - REPORTS_LEAST + 1);
@@ -224,25 +218,30 @@ static int overload(struct sg_trace *t, struct sg_rng *rng, uint32_t n_jobs, uin
         return r < 0 ? r : set_deadlines(t, begin, rng, sg_rng_between(rng, 100, 600));
 }
 
-static const struct family families[] = {
-        {"fixed3", fixed, false}, {"random", any, true},        {"wide", wide, true},
-        {"narrow", narrow, true}, {"deadline", feasible, true}, {"overload", overload, true},
+const struct sg_workload sg_workloads[] = {
+        {"fixed3", "FlowCon's three jobs, 40 s apart", false, fixed},
+        {"random", "N jobs of random models within 200 s", true, any},
+        {"wide", "N jobs that can use the whole node", true, wide},
+        {"narrow", "N jobs, every other of which can't use the whole node", true, narrow},
+        {"deadline", "N wide jobs with deadlines that can all be met", true, feasible},
+        {"overload", "N wide jobs with deadlines that can't", true, overload},
 };
+const size_t sg_n_workloads = SG_ELEMENTSOF(sg_workloads);
 
-static const struct family *find(const char *workload, uint32_t *ret_n_jobs)
+static const struct sg_workload *find(const char *workload, uint32_t *ret_n_jobs)
 {
-        for (size_t i = 0; i < SG_ELEMENTSOF(families); i++) {
-                const struct family *f = &families[i];
-                size_t size = strlen(f->name);
+        for (size_t i = 0; i < sg_n_workloads; i++) {
+                const struct sg_workload *w = &sg_workloads[i];
+                size_t size = strlen(w->name);
                 const char *count = workload + size, *end = workload + strlen(workload);
                 uint64_t n = 0;
 
-                if (strncmp(workload, f->name, size) != 0)
+                if (strncmp(workload, w->name, size) != 0)
                         continue;
-                if (f->sized ? sg_count_scan(count, end, &n) == end && n >= 1 && n <= JOBS_MAX
+                if (w->sized ? sg_count_scan(count, end, &n) == end && n >= 1 && n <= JOBS_MAX
                              : count == end) {
                         *ret_n_jobs = (uint32_t)n;
-                        return f;
+                        return w;
                 }
         }
         return NULL;
@@ -251,16 +250,16 @@ static const struct family *find(const char *workload, uint32_t *ret_n_jobs)
 int sg_generate(struct sg_trace *t, const char *workload, uint64_t seed, uint32_t n)
 {
         uint32_t n_jobs;
-        const struct family *f = find(workload, &n_jobs);
+        const struct sg_workload *w = find(workload, &n_jobs);
 
-        if (!f)
+        if (!w)
                 return -EINVAL;
         for (uint32_t i = 1; i <= n; i++) {
                 struct sg_rng rng;
                 int r;
 
                 sg_rng_init(&rng, seed, i);
-                r = f->generate(t, &rng, n_jobs, i);
+                r = w->generate(t, &rng, n_jobs, i);
                 if (r < 0)
                         return r;
         }

@@ -14,6 +14,17 @@
  */
 
 #include "core/trace.h"
+#include <stdbool.h>
+#include <stddef.h>
 
 /* Appends n instances, "1" … "n". -EINVAL: there is no such workload. -ENOMEM */
 int sg_generate(struct sg_trace *t, const char *workload, uint64_t seed, uint32_t n);
+
+struct sg_rng;
+struct sg_workload {
+        const char *name, *summary;
+        bool sized; /* its name ends with a number of jobs */
+        int (*generate)(struct sg_trace *t, struct sg_rng *rng, uint32_t n_jobs, uint32_t instance);
+};
+extern const struct sg_workload sg_workloads[];
+extern const size_t sg_n_workloads;

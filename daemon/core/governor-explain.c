@@ -3,6 +3,7 @@
  * The numbers behind the last decision on a job, as sentences.
  */
 
+#include "base/format.h"
 #include "core/governor-internal.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -39,6 +40,14 @@ __attribute__((format(printf, 2, 3))) static void say(struct text *t, const char
                 free(line);
 }
 
+/* "1h 30min"; simulated and learnt times may be anything. */
+static const char *span(char buf[SG_FORMAT_MAX], double sec)
+{
+        double usec = fabs(sec) * 1e6;
+
+        return sg_format_usec(buf, usec < (double)UINT64_MAX ? (uint64_t)usec : SG_UNLIMITED);
+}
+
 static void say_policy(struct text *t, const struct sg_governor *g, const struct sg_governed *j)
 {
         static const char *const objectives[] = {"jct", "balanced", "quality"};
@@ -56,54 +65,81 @@ static void say_policy(struct text *t, const struct sg_governor *g, const struct
 static void say_size(struct text *t, const struct sg_governed *j)
 {
         const struct sg_estimate *e = &j->decision.estimate;
-        char line[LINE_MAX_BYTES] = "";
+        char line[LINE_MAX_BYTES] = "", total[SG_FORMAT_MAX], left[SG_FORMAT_MAX];
 
         sg_learner_explain(j->learner, line, sizeof(line));
         if (line[0])
                 say(t, "Size: %s\n", line);
-        say(t,
-            "Work: %s%.1f s alone on the node, of which %.1f s are left; it can use %.1f %% of "
-            "it\n",
-            e->source == SG_SIZE_UNKNOWN ? "nobody knows; taken for " : "", e->total, e->remaining,
-            j->decision.width * 100);
+        say(t, "Work: %s%s alone on the node, of which %s are left; it can use %.1f %% of it\n",
+            e->source == SG_SIZE_UNKNOWN ? "nobody knows; taken for " : "", span(total, e->total),
+            span(left, e->remaining), j->decision.width * 100);
         if (e->exponent < 1)
                 say(t, "Speed: grows as share^%.2f\n", e->exponent);
         if (!isnan(e->efficiency))
                 say(t, "Growth efficiency: %.4g\n", e->efficiency);
 }
 
+static void say_when(struct text *t, double sec)
+{
+        char buf[SG_FORMAT_MAX];
+
+        say(t, sec < 0 ? "%s ago" : "in %s", span(buf, sec));
+}
+
 static void say_deadline(struct text *t, const struct sg_governor *g, const struct sg_governed *j)
 {
         double left = j->deadline - g->now;
 
-        if (isfinite(left))
-                say(t, left < 0 ? "Deadline: %.1f s ago\n" : "Deadline: in %.1f s\n", fabs(left));
+        if (!isfinite(left))
+                return;
+        say(t, "Deadline: ");
+        say_when(t, left);
+        say(t, "\n");
 }
 
 /* Of one that has said nothing, these are an average's. */
 static void say_milestones(struct text *t, const struct sg_estimate *e)
 {
         static const char *const names[] = {"90 %", "95 %", "99 %"};
+        char buf[SG_FORMAT_MAX];
         bool any = false;
 
         for (size_t i = 0; i < SG_MILESTONE_DONE; i++) {
                 if (e->n_reports == 0 || isnan(e->to[i]))
                         continue;
-                say(t, "%s %s in %.1f s", any ? "," : "Quality:", names[i], e->to[i]);
+                say(t, "%s %s in %s", any ? "," : "Quality:", names[i], span(buf, e->to[i]));
                 any = true;
         }
         if (any)
                 say(t, " of CPU alone\n");
 }
 
-static void say_promise(struct text *t, const struct sg_domain *d, const struct sg_share_why *why)
+/* How much later than NoHarm= says: growth promises that while it plans (share-growth.c). */
+static void say_harm(struct text *t, const struct sg_governed *j, const struct sg_share_why *why)
 {
+        double fair = why->virtual_finish - j->domain_arrival;
+        double harm = (why->due - j->domain_arrival) / fair - 1;
+
+        if (j->domain->settings.share == SG_SHARE_GROWTH && fair > 0 &&
+            harm > j->domain->settings.no_harm + .005)
+                say(t, ", %.0f %% later and not by NoHarm=, as not all get faster in proportion",
+                    harm * 100);
+}
+
+static void say_promise(struct text *t, const struct sg_governed *j, const struct sg_share_why *why)
+{
+        const struct sg_domain *d = j->domain;
+        char buf[SG_FORMAT_MAX];
+
         if (!isfinite(why->due) || !isfinite(why->virtual_finish))
                 return;
-        say(t, "Promise: with fair shares it would end in %.1f s; it was promised %.1f s",
-            (why->virtual_finish - d->clock) / d->capacity, (why->due - d->clock) / d->capacity);
-        if (isfinite(why->slack))
-                say(t, ", which can wait for %.1f s", why->slack / d->capacity);
+        say(t, "Promise: with fair shares its end would be ");
+        say_when(t, (why->virtual_finish - d->clock) / d->capacity);
+        say(t, "; it was promised ");
+        say_when(t, (why->due - d->clock) / d->capacity);
+        say_harm(t, j, why);
+        if (isfinite(why->slack) && why->slack > 0)
+                say(t, ", which can wait for %s", span(buf, why->slack / d->capacity));
         say(t, "\n");
 }
 
@@ -172,7 +208,7 @@ int sg_governor_explain(const struct sg_governor *g, uint64_t key, char **ret)
         say_size(&t, j);
         say_milestones(&t, &j->decision.estimate);
         say_deadline(&t, g, j);
-        say_promise(&t, j->domain, &j->decision.out.why);
+        say_promise(&t, j, &j->decision.out.why);
         say_share(&t, j);
         if (t.error < 0) {
                 free(t.s);

@@ -45,6 +45,7 @@ struct sg_governed {
         double arrival, domain_arrival; /* in the governor's clock, in its domain's */
         double cpu;                     /* CPU-seconds, as last heard */
         enum sg_goal goal;
+        uint64_t steps; /* as declared; 0 = not */
         bool aside, restarted, elastic, held;
         bool stood; /* was held, or is, since its use was last told */
         struct sg_learner *learner;

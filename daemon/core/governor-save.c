@@ -116,6 +116,9 @@ static int load_domain(struct sg_governor *g, const struct sg_field *f)
         struct saved_domain saved = {.clock = g->now, .capacity = 1};
         int r = read_domain(f, &saved);
 
+        if (r == 0 && !(saved.clock <= g->now)) /* it is never faster than the node's */
+                return -EBADMSG;
+
         for (size_t c = 0; r == 0 && c < g->n_classes; c++) {
                 struct sg_domain *d = g->classes[c].domain;
 
@@ -181,8 +184,8 @@ static int load_class_field(struct sg_governed_class *c, const struct sg_field *
         uint64_t granted = 0;
         int r = 0;
 
-        if (f->tag == TAG_TOOK && f->size == sizeof(c->history))
-                memcpy(&c->history, f->data, f->size);
+        if (f->tag == TAG_TOOK)
+                r = sg_history_load(&c->history, f->data, f->size);
         if (f->tag == TAG_GRANTED)
                 r = sg_field_u64(f, &granted);
         if (granted > 0 && granted <= SG_SHARE_WEIGHT_MAX)
@@ -209,35 +212,42 @@ static int load_history(struct sg_governor *g, const struct sg_field *f)
         return r;
 }
 
-static int load_part(struct sg_governor *g, const struct sg_field *f, bool same_clock)
+static int load_now(struct sg_governor *g, const struct sg_field *f, double now)
 {
-        double now;
-        int r;
+        double saved = 0;
+        int r = sg_field_double(f, &saved);
 
+        if (r < 0)
+                return r;
+        if (!(saved <= now))
+                return -EBADMSG;
+        sg_governor_advance(g, saved);
+        return 0;
+}
+
+static int load_part(struct sg_governor *g, const struct sg_field *f, double now)
+{
         if (f->tag == TAG_HISTORY)
                 return load_history(g, f);
-        if (!same_clock)
+        if (isnan(now))
                 return 0;
         if (f->tag == TAG_DOMAIN)
                 return load_domain(g, f);
         if (f->tag == TAG_JOB)
                 return load_job(g, f);
-        r = f->tag == TAG_NOW ? sg_field_double(f, &now) : 0;
-        if (r == 0 && f->tag == TAG_NOW && isfinite(now))
-                sg_governor_advance(g, now);
-        return r;
+        return f->tag == TAG_NOW ? load_now(g, f, now) : 0;
 }
 
 /* A policy that has taken its state keeps it though a later part turns out to be broken: each part
  * is whole in itself. */
-int sg_governor_load(struct sg_governor *g, const void *data, size_t size, bool same_clock)
+int sg_governor_load(struct sg_governor *g, const void *data, size_t size, double now)
 {
         struct sg_reader in = sg_reader_init(data, size);
         struct sg_field field;
         int r;
 
         while ((r = sg_reader_next(&in, &field)) > 0) {
-                r = load_part(g, &field, same_clock);
+                r = load_part(g, &field, now);
                 if (r < 0)
                         return r;
         }

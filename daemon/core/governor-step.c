@@ -63,13 +63,6 @@ static unsigned wants_of(const struct sg_share_policy *p)
                (p->wants_efficiency ? SG_ESTIMATE_EFFICIENCY : 0U);
 }
 
-static enum sg_resource driving_of(const struct sg_domain *d)
-{
-        int resource = d->settings.resource;
-
-        return resource < 0 ? SG_RESOURCE_CPU : (enum sg_resource)resource;
-}
-
 static void look_at(struct sg_governor *g, struct sg_governed *j)
 {
         const struct sg_domain *d = j->domain;
@@ -80,7 +73,7 @@ static void look_at(struct sg_governor *g, struct sg_governed *j)
         n->width = width_of(g, j);
         n->used = j->cpu / g->cpus;
         sg_learner_estimate(j->learner, &g->classes[j->class].history, g->now, j->cpu,
-                            wants_of(d->policy), driving_of(d), &n->estimate);
+                            wants_of(d->policy), d->settings.resource, &n->estimate);
 }
 
 static void count_active(struct sg_governor *g)
@@ -124,7 +117,7 @@ static int divide(struct sg_governor *g)
 
 static double in_domain(const struct sg_domain *d, const struct sg_governor *g, double t)
 {
-        return isinf(t) ? t : d->clock + (t - g->now) / d->capacity;
+        return isinf(t) ? t : d->clock + (t - g->now) * d->capacity;
 }
 
 static void fill_job(const struct sg_governor *g, const struct sg_governed *j,
@@ -204,7 +197,7 @@ static int step_domain(struct sg_governor *g, struct sg_domain *d)
                 return r;
         for (size_t i = 0; r > 0 && i < g->n_jobs; i++)
                 if (g->jobs[i]->domain == d)
-                        sg_learner_mark(g->jobs[i]->learner, g->now, driving_of(d));
+                        sg_learner_mark(g->jobs[i]->learner, g->now, d->settings.resource);
         d->next = next;
         if (take(g, d))
                 d->interval = d->settings.tick;

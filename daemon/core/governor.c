@@ -47,17 +47,33 @@ void sg_governor_stir(struct sg_governor *g)
                 g->domains[i]->interval = g->domains[i]->settings.tick;
 }
 
+static struct sg_learner_job about(const struct sg_governor *g, const struct sg_governed *j)
+{
+        return (struct sg_learner_job){
+                .goal = j->goal,
+                .cpus = g->cpus,
+                .probe = j->domain->settings.probe,
+                .restarted = j->restarted,
+                .exponent = j->domain->settings.exponent,
+                .steps = j->steps,
+        };
+}
+
 void sg_governor_enter(struct sg_governor *g, struct sg_governed *j)
 {
+        struct sg_learner_job learnt;
         uint32_t i = 0;
 
         while (i < g->n_classes && strcmp(g->classes[i].name, j->class_name) != 0)
                 i++;
         j->class = i < g->n_classes ? i : 0;
-        if (j->domain == g->classes[j->class].domain)
-                return;
-        j->domain = g->classes[j->class].domain;
-        j->domain_arrival = j->domain->clock - (g->now - j->arrival);
+        if (j->domain != g->classes[j->class].domain) {
+                j->domain = g->classes[j->class].domain;
+                j->domain_arrival = j->domain->clock - (g->now - j->arrival);
+        }
+        learnt = about(g, j);
+        if (j->learner)
+                sg_learner_configure(j->learner, &learnt);
 }
 
 static struct sg_governed *governed_free(struct sg_governed *j)
@@ -79,6 +95,7 @@ static void take_over(struct sg_governed *j, const struct sg_governor_job *from)
         j->weight = from->weight;
         j->deadline = from->deadline;
         j->goal = from->goal;
+        j->steps = from->steps;
         j->aside = from->aside;
         j->restarted = from->restarted;
         j->elastic = from->elastic;
@@ -87,13 +104,7 @@ static void take_over(struct sg_governed *j, const struct sg_governor_job *from)
 /* What was known of it before a restart, if anything was. */
 static int learn_on(struct sg_governor *g, struct sg_governed *j)
 {
-        struct sg_learner_job about = {
-                .goal = j->goal,
-                .cpus = g->cpus,
-                .probe = j->domain->settings.probe,
-                .restarted = j->restarted,
-                .exponent = j->domain->settings.exponent,
-        };
+        struct sg_learner_job learnt = about(g, j);
 
         for (size_t i = 0; i < g->n_remembered; i++) {
                 struct sg_remembered *m = &g->remembered[i];
@@ -104,7 +115,7 @@ static int learn_on(struct sg_governor *g, struct sg_governed *j)
                 r = -EBADMSG;
                 if (m->attempt == j->attempt) {
                         j->domain_arrival = m->domain_arrival;
-                        r = sg_learner_load(&j->learner, &about, m->learner, m->size);
+                        r = sg_learner_load(&j->learner, &learnt, m->learner, m->size);
                 }
                 free(m->learner);
                 *m = g->remembered[--g->n_remembered];
@@ -112,7 +123,7 @@ static int learn_on(struct sg_governor *g, struct sg_governed *j)
                         return r;
                 break;
         }
-        return sg_learner_new(&j->learner, &about);
+        return sg_learner_new(&j->learner, &learnt);
 }
 
 static int make_room(struct sg_governor *g)

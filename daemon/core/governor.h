@@ -42,7 +42,8 @@ struct sg_governor_job {
         double deadline; /* INFINITY = none */
         enum sg_goal goal;
         bool aside, restarted;
-        bool elastic; /* it has as many threads as it is told: what it uses isn't what it could */
+        uint64_t steps; /* as declared; 0 = not */
+        bool elastic;   /* it has as many threads as it is told: what it uses isn't what it could */
 };
 
 int sg_governor_add(struct sg_governor *g, const struct sg_governor_job *j);
@@ -105,6 +106,7 @@ const char *sg_governor_reason(enum sg_share_reason r);
 
 void sg_governor_save(const struct sg_governor *g, struct sg_record *r);
 /* Into a new, configured governor without jobs; jobs are then added again, and find what was known
- * of them. Not the same clock: only what jobs of each class took. -EBADMSG: what could be read up
- * to there is known. */
-int sg_governor_load(struct sg_governor *g, const void *data, size_t size, bool same_clock);
+ * of them. now: of the clock by which it was saved; NaN if that has gone, and only what jobs of
+ * each class took still counts. -EBADMSG: what could be read up to there is known; also if it is of
+ * the future, as after a virtual machine has gone back to a snapshot, but not its disk. */
+int sg_governor_load(struct sg_governor *g, const void *data, size_t size, double now);

@@ -20,16 +20,18 @@ static const double value_tables[][SG_N_MILESTONES] = {
         [SG_OBJECTIVE_QUALITY] = {1, 1, 1, 1},
 };
 
-double sg_growth_index(const double *seconds, const double *values, size_t n)
+double sg_growth_index(const double *seconds, const double *values, size_t n, double *ret_seconds)
 {
         double best = 0, gained = 0;
 
         for (size_t i = 0; i < n; i++) {
-                if (isnan(seconds[i]))
+                if (isnan(seconds[i]) || !(values[i] > 0))
                         continue;
                 gained += values[i];
-                if (gained > 0)
-                        best = fmax(best, gained / seconds[i]);
+                if (gained / seconds[i] <= best)
+                        continue;
+                best = gained / seconds[i];
+                *ret_seconds = seconds[i];
         }
         return best;
 }
@@ -38,23 +40,15 @@ void sg_growth_value(struct sg_growth_job *j, const struct sg_estimate *e,
                      enum sg_objective objective)
 {
         const double *values = value_tables[objective];
-        double gained = 0;
+        double seconds[SG_N_MILESTONES];
 
-        j->index = 0;
         j->passes = INFINITY;
         for (size_t i = 0; i < SG_N_MILESTONES; i++) {
-                double seconds = i == SG_MILESTONE_DONE ? e->remaining : e->to[i];
-
-                if (isnan(seconds) || !(values[i] > 0))
-                        continue;
-                gained += values[i];
-                if (i != SG_MILESTONE_DONE)
-                        j->passes = fmin(j->passes, seconds);
-                if (gained / seconds <= j->index)
-                        continue;
-                j->index = gained / seconds;
-                j->seconds = seconds;
+                seconds[i] = i == SG_MILESTONE_DONE ? e->remaining : e->to[i];
+                if (i != SG_MILESTONE_DONE && values[i] > 0)
+                        j->passes = fmin(j->passes, seconds[i]); /* NaN: not that one */
         }
+        j->index = sg_growth_index(seconds, values, SG_N_MILESTONES, &j->seconds);
 }
 
 /* Probes first, the shortest way to a first report before the others. */

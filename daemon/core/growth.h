@@ -56,8 +56,9 @@ int sg_growth_line_init(struct sg_growth_line *l, size_t room); /* capacity 1, n
 void sg_growth_line_deinit(struct sg_growth_line *l);
 
 /* The best over milestones of value gained by then ÷ seconds to get there; those without seconds
- * (NaN) count for nothing. seconds: ascending. */
-double sg_growth_index(const double *seconds, const double *values, size_t n);
+ * (NaN) count for nothing. seconds: ascending; *ret_seconds: of the best, untouched if there is
+ * none. */
+double sg_growth_index(const double *seconds, const double *values, size_t n, double *ret_seconds);
 /* Fills index, seconds, passes. */
 void sg_growth_value(struct sg_growth_job *j, const struct sg_estimate *e,
                      enum sg_objective objective);

@@ -5,6 +5,7 @@
 
 #include "core/history.h"
 #include "core/median.h"
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -67,6 +68,33 @@ void sg_history_add(struct sg_class_history *h, double cpu, double claimed)
                 return;
         h->ratio[h->n_ratio++ % SG_HISTORY_JOBS] = ratio;
         correct(h);
+}
+
+static bool are_sizes(const float *v, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                if (!isfinite(v[i]) || !(v[i] > 0))
+                        return false;
+        return true;
+}
+
+int sg_history_load(struct sg_class_history *ret, const void *data, size_t size)
+{
+        struct sg_class_history h;
+        unsigned n_cpu;
+
+        if (size != sizeof(h))
+                return -EBADMSG;
+        memcpy(&h, data, sizeof(h));
+        n_cpu = h.n_cpu;
+        if (!are_sizes(h.cpu, kept(n_cpu)) || !are_sizes(h.ratio, kept(h.n_ratio)))
+                return -EBADMSG;
+        for (h.n_cpu = 0; h.n_cpu < kept(n_cpu); h.n_cpu++)
+                put_in_order(&h, h.cpu[h.n_cpu]);
+        h.n_cpu = n_cpu;
+        correct(&h);
+        *ret = h;
+        return 0;
 }
 
 double sg_history_size(const struct sg_class_history *h, double used)

@@ -20,6 +20,8 @@ struct sg_class_history {
         float correction;             /* median of ratio; 0 = too few */
 };
 
+/* From the bytes of one that was kept somewhere; -EBADMSG. */
+int sg_history_load(struct sg_class_history *ret, const void *data, size_t size);
 /* claimed NaN: it didn't say. */
 void sg_history_add(struct sg_class_history *h, double cpu, double claimed);
 /* Median of those larger than `used`; NaN: none. */

@@ -33,6 +33,10 @@ void sg_learner_explain(const struct sg_learner *l, char *buf, size_t size)
                                "by its class: it has reported once since it began "
                                "at %.1f %%",
                                last->x * 100);
+        else if (l->counters && sg_fraction_is_inner(l->counters))
+                (void)snprintf(buf, size,
+                               "by its class: its steps begin again and again, and it doesn't say "
+                               "how often");
         else if (l->n_reports > 0)
                 (void)snprintf(buf, size, "by its class: it doesn't say how much there is to do");
         else

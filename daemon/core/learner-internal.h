@@ -8,6 +8,7 @@
 #include "core/curve.h"
 #include "core/demand.h"
 #include "core/efficiency.h"
+#include "core/fraction.h"
 #include "core/learner.h"
 #include "core/scaling.h"
 #include "core/trust.h"
@@ -33,11 +34,13 @@ struct sg_learner {
         struct sg_demand demand;
         double cpu; /* as last heard of */
         uint64_t n_reports;
-        struct sg_claims *claims; /* NULL: none, as is the next */
+        struct sg_fraction *counters; /* NULL: none, as are the next */
+        struct sg_claims *claims;
         struct sg_evals *evals;
 };
 
 /* Unless it has them; -ENOMEM */
+int sg_learner_make_counters(struct sg_learner *l);
 int sg_learner_make_claims(struct sg_learner *l);
 int sg_learner_make_evals(struct sg_learner *l);
 /* CPU-seconds, or what the measure counts, for all of x; NaN. Of a learner with claims. */

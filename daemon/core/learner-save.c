@@ -10,7 +10,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { TAG_LEARNER = 1, TAG_CLAIMS = 2, TAG_EVALS = 3 }; /* another layout gets another tag */
+/* Another layout gets another tag. */
+enum { TAG_CLAIMS = 2, TAG_EVALS = 3, TAG_LEARNER = 4, TAG_COUNTERS = 5 };
 
 SG_DEFINE_CLEANUP(struct sg_learner *, sg_learner_free)
 
@@ -21,7 +22,7 @@ static void code_demand(struct sg_codec *c, struct sg_demand *d)
                 &d->delay,    &d->stood,
                 &d->recent,   &d->recent_seconds,
                 &d->steady,   &d->steady_seconds,
-                &d->observed,
+                &d->observed, &d->piled,
         };
 
         for (size_t i = 0; i < SG_ELEMENTSOF(fields); i++)
@@ -132,11 +133,33 @@ static void code_evals(struct sg_codec *c, struct sg_evals *e)
         code_curve(c, &e->curve);
 }
 
+static void code_counters(struct sg_codec *c, struct sg_fraction *f)
+{
+        sg_codec_u64(c, &f->total);
+        sg_codec_u64(c, &f->epoch);
+        sg_codec_u64(c, &f->steps);
+        sg_codec_u64(c, &f->step);
+        sg_codec_double(c, &f->x);
+        sg_codec_u32(c, &f->readings, UINT32_MAX);
+        sg_codec_u32(c, &f->restarts, UINT32_MAX);
+        sg_codec_bool(c, &f->by_epochs);
+}
+
 static void code_learner(struct sg_codec *c, struct sg_learner *l)
 {
         code_demand(c, &l->demand);
         sg_codec_double(c, &l->cpu);
         sg_codec_u64(c, &l->n_reports);
+}
+
+static void save_counters(const struct sg_fraction *from, struct sg_record *r)
+{
+        struct sg_codec c = {.out = r};
+        struct sg_fraction counters = *from;
+        size_t mark = sg_record_open(r, TAG_COUNTERS);
+
+        code_counters(&c, &counters);
+        sg_record_close(r, mark);
 }
 
 static void save_claims(const struct sg_claims *from, struct sg_record *r)
@@ -167,10 +190,22 @@ void sg_learner_save(const struct sg_learner *l, struct sg_record *r)
 
         code_learner(&c, &learner);
         sg_record_close(r, mark);
+        if (l->counters)
+                save_counters(l->counters, r);
         if (l->claims)
                 save_claims(l->claims, r);
         if (l->evals)
                 save_evals(l->evals, r);
+}
+
+static int load_counters(struct sg_learner *l, struct sg_codec *c)
+{
+        int r = sg_learner_make_counters(l);
+
+        if (r < 0)
+                return r;
+        code_counters(c, l->counters);
+        return sg_codec_end(c);
 }
 
 static int load_claims(struct sg_learner *l, struct sg_codec *c)
@@ -180,6 +215,8 @@ static int load_claims(struct sg_learner *l, struct sg_codec *c)
         if (r < 0)
                 return r;
         code_claims(c, l->claims);
+        if (l->claims->scaling.given) /* which may be another than it was */
+                sg_scaling_give(&l->claims->scaling, l->job.exponent);
         return sg_codec_end(c);
 }
 
@@ -201,6 +238,8 @@ static int load_field(struct sg_learner *l, const struct sg_field *f)
         case TAG_LEARNER:
                 code_learner(&c, l);
                 return sg_codec_end(&c);
+        case TAG_COUNTERS:
+                return load_counters(l, &c);
         case TAG_CLAIMS:
                 return load_claims(l, &c);
         case TAG_EVALS:

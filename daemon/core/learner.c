@@ -31,9 +31,22 @@ int sg_learner_new(struct sg_learner **ret, const struct sg_learner_job *j)
         return 0;
 }
 
+void sg_learner_configure(struct sg_learner *l, const struct sg_learner_job *j)
+{
+        double before = l->job.exponent;
+
+        l->job = *j;
+        if (!l->claims || before == j->exponent || (isnan(before) && isnan(j->exponent)))
+                return;
+        sg_scaling_give(&l->claims->scaling, j->exponent);
+        sg_way_forget(&l->claims->way, SG_WAY_SPEED);
+        l->claims->fresh[SG_WAY_SPEED] = false;
+}
+
 struct sg_learner *sg_learner_free(struct sg_learner *l)
 {
         if (l) {
+                free(l->counters);
                 free(l->claims);
                 free(l->evals);
         }
@@ -42,6 +55,17 @@ struct sg_learner *sg_learner_free(struct sg_learner *l)
 }
 
 /* --- what comes in ---------------------------------------------------------------------------- */
+
+int sg_learner_make_counters(struct sg_learner *l)
+{
+        if (l->counters)
+                return 0;
+        l->counters = calloc(1, sizeof(*l->counters));
+        if (!l->counters)
+                return -ENOMEM;
+        sg_fraction_init(l->counters, l->job.steps);
+        return 0;
+}
 
 int sg_learner_make_claims(struct sg_learner *l)
 {
@@ -153,6 +177,33 @@ static void move(struct sg_learner *l, const struct sg_learner_report *r)
         scale(l, p.x);
 }
 
+/* What it said of its place before was a place in something else. */
+static void forget_claims(struct sg_learner *l)
+{
+        free(l->claims);
+        l->claims = NULL;
+        if (l->evals)
+                sg_curve_init(&l->evals->curve);
+}
+
+static int hear_counters(struct sg_learner *l, struct sg_learner_report *r)
+{
+        struct sg_fraction before;
+        int k;
+
+        if (!r->counters)
+                return 0;
+        k = sg_learner_make_counters(l);
+        if (k < 0)
+                return k;
+        before = *l->counters;
+        r->fraction = sg_fraction_feed(l->counters, r->counters);
+        if (before.by_epochs != l->counters->by_epochs ||
+            sg_fraction_is_inner(&before) != sg_fraction_is_inner(l->counters))
+                forget_claims(l);
+        return 0;
+}
+
 static int hear_fraction(struct sg_learner *l, const struct sg_learner_report *r)
 {
         int k;
@@ -184,15 +235,18 @@ static int hear_eval(struct sg_learner *l, const struct sg_learner_report *r)
         return 0;
 }
 
-int sg_learner_report(struct sg_learner *l, const struct sg_learner_report *r)
+int sg_learner_report(struct sg_learner *l, const struct sg_learner_report *report)
 {
-        int k = hear_fraction(l, r);
+        struct sg_learner_report r = *report;
+        int k = hear_counters(l, &r);
 
         if (k == 0)
-                k = hear_eval(l, r);
+                k = hear_fraction(l, &r);
+        if (k == 0)
+                k = hear_eval(l, &r);
         if (k < 0)
                 return k;
-        l->cpu = fmax(l->cpu, r->cpu);
+        l->cpu = fmax(l->cpu, r.cpu);
         l->n_reports++;
         return 0;
 }

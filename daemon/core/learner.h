@@ -20,6 +20,7 @@ struct sg_learner_job {
         bool restarted; /* it may go on from a checkpoint: its first report needn't be its beginning
                          */
         double exponent; /* its speed grows as share^exponent; NaN or 0: as measured */
+        uint64_t steps;  /* as declared at submission; 0 = not */
 };
 
 /* One report, or the newest of several since the last. */
@@ -28,6 +29,7 @@ struct sg_learner_report {
         double cpu;      /* CPU-seconds used by this attempt, up to now */
         double fraction; /* x: of its work done, 0 … 1, as it says; NaN = doesn't say */
         double eval;     /* NaN = none; infinite = as it says */
+        const struct sg_report *counters; /* NULL: `fraction` it is; else x is found in this */
 };
 
 /* What the kernel counted, in all, of this attempt. */
@@ -41,6 +43,8 @@ struct sg_learner_use {
 };
 
 int sg_learner_new(struct sg_learner **ret, const struct sg_learner_job *j);
+/* Its class, or what is said of it, has changed. */
+void sg_learner_configure(struct sg_learner *l, const struct sg_learner_job *j);
 struct sg_learner *sg_learner_free(struct sg_learner *l);
 int sg_learner_report(struct sg_learner *l, const struct sg_learner_report *r); /* -ENOMEM */
 void sg_learner_use(struct sg_learner *l, const struct sg_learner_use *u);

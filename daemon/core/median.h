@@ -4,6 +4,6 @@
 
 #include <stddef.h>
 
-/* Reorders v, which holds no NaN. Of an even number the mean of the two in the middle; of none NaN.
- */
+/* Reorders v, which holds no NaN. Of an even number the mean of the two in the middle;
+ * of none NaN. */
 double sg_median(double *v, size_t n);

@@ -2,6 +2,7 @@
 #include "core/notify-text.h"
 #include "base/cleanup.h"
 #include "base/parse.h"
+#include "base/utf8.h"
 #include "core/number.h"
 
 #include <string.h>
@@ -63,24 +64,13 @@ static bool take_signal(struct text v, struct sg_notify *n)
 
 /* --- status ----------------------------------------------------------------------------------- */
 
-/* The length of a well-formed character of several bytes (RFC 3629), 0 if it is none. */
-static size_t utf8_length(struct text t)
+/* The length of the character that the text begins with, 0 if it is none or a control character of
+ * C1. */
+static size_t length_of(struct text t)
 {
-        unsigned char c = (unsigned char)*t.s, second;
-        size_t n = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
+        size_t n = sg_utf8_size(t.s, size_of(t));
 
-        if (c < 0xc2 || c > 0xf4 || size_of(t) < n)
-                return 0;
-        for (size_t i = 1; i < n; i++)
-                if (((unsigned char)t.s[i] & 0xc0) != 0x80)
-                        return 0;
-        /* overlong, surrogates, beyond U+10FFFF; and the C1 control characters */
-        second = (unsigned char)t.s[1];
-        if ((c == 0xe0 && second < 0xa0) || (c == 0xed && second > 0x9f) ||
-            (c == 0xf0 && second < 0x90) || (c == 0xf4 && second > 0x8f) ||
-            (c == 0xc2 && second < 0xa0))
-                return 0;
-        return n;
+        return n == 2 && t.s[0] == '\xc2' && (unsigned char)t.s[1] < 0xa0 ? 0 : n;
 }
 
 static void take_status(struct text v, struct sg_notify *n)
@@ -89,7 +79,7 @@ static void take_status(struct text v, struct sg_notify *n)
 
         while (v.s < v.end) {
                 unsigned char c = (unsigned char)*v.s;
-                size_t length = c < 0x80 ? 1 : utf8_length(v);
+                size_t length = length_of(v);
 
                 if (size + (length ? length : 1) >= sizeof(n->status))
                         break;

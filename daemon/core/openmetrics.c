@@ -148,13 +148,6 @@ static const char *suffix(const struct sg_family *m)
         return suffixes[m->type];
 }
 
-int sg_family_sample_name(const struct sg_family *m, char *buf, size_t size)
-{
-        int n = snprintf(buf, size, "%s%s", m->name, suffix(m));
-
-        return n < 0 || (size_t)n >= size ? -ENAMETOOLONG : 0;
-}
-
 /* Families */
 
 void sg_openmetrics_begin(struct sg_openmetrics *w, enum sg_openmetrics_format format)
@@ -350,8 +343,8 @@ void sg_openmetrics_double(struct sg_openmetrics *w, const struct sg_label *labe
         else if (isinf(value))
                 n = snprintf(buf, sizeof(buf), value > 0 ? "+Inf" : "-Inf");
         else
-                /* (15 digits show 0.1 as that; rounded up to them, the largest would be infinite)
-                 */
+                /* (15 digits show 0.1 as that; rounded up to them,
+                 * the largest would be infinite) */
                 n = snprintf(buf, sizeof(buf), "%.*g", fabs(value) > 1e308 ? 17 : 15, value);
         put_sample(w, labels, buf, (size_t)n);
 }

@@ -34,8 +34,6 @@ struct sg_family {
 
 /* Whether name, unit, labels and help are as the formats and promtool want them. */
 bool sg_family_valid(const struct sg_family *m);
-/* As its samples are called. -ENAMETOOLONG */
-int sg_family_sample_name(const struct sg_family *m, char *buf, size_t size);
 
 /* The end of an array of labels has no name. */
 struct sg_label {

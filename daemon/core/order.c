@@ -37,7 +37,9 @@ int sg_order_compare_known(double a, double b)
         return a < b ? -1 : a > b;
 }
 
-double sg_order_size(const struct sg_job *j, const struct sg_class_history *h)
+/* What is expected of a job in CPU-seconds: what its class's jobs took, else all that its time
+ * limit lets it use; 0 = nothing is known. h NULL: no history. */
+static double size_of(const struct sg_job *j, const struct sg_class_history *h)
 {
         double size = h ? sg_history_size(h, 0) : NAN;
 
@@ -53,7 +55,7 @@ void sg_order_describe(struct sg_queue_entry *e, const struct sg_job *j,
 {
         e->priority = j->priority;
         e->memory = j->limits.memory_max;
-        e->size = sg_order_size(j, h);
+        e->size = size_of(j, h);
         e->used = j->cpu_usec == SG_UNLIMITED ? 0 : (double)j->cpu_usec / 1e6;
         e->deadline_usec = j->deadline_usec;
         e->limit_usec = j->limits.time_limit_usec == SG_UNLIMITED ? 0 : j->limits.time_limit_usec;

@@ -22,9 +22,6 @@ int sg_order_from_string(const char *name); /* enum sg_order; -EINVAL */
 bool sg_order_before(enum sg_order order, const struct sg_queue_entry *a,
                      const struct sg_queue_entry *b);
 
-/* What is expected of a job in CPU-seconds: what its class's jobs took, else all that its time
- * limit lets it use; 0 = nothing is known. h NULL: no history. */
-double sg_order_size(const struct sg_job *j, const struct sg_class_history *h);
 /* Fills all that describes the job, but n. */
 void sg_order_describe(struct sg_queue_entry *e, const struct sg_job *j,
                        const struct sg_class_history *h);

@@ -63,8 +63,8 @@ static const char *count_begins(const char *begin, const char *end)
         return end;
 }
 
-/* What stands before " [elapsed": the count, and before that the bar, the percentage, and its name.
- */
+/* What stands before " [elapsed": the count, and before that the bar, the percentage,
+ * and its name. */
 static bool parse_head(struct sg_text head, struct sg_bar *b)
 {
         const char *count, *p, *bar;

@@ -176,14 +176,14 @@ static void move(struct sg_progress *p, const struct place *to, bool phase, uint
         }
 }
 
-static void take_eval(struct sg_progress *p, double eval)
+static void take_eval(struct sg_progress *p, const struct sg_report *r)
 {
         p->has |= SG_REPORT_EVAL;
-        p->eval = eval;
-        if (!isfinite(eval))
-                return;
-        if (isnan(p->best) || (p->goal == SG_GOAL_MIN ? eval < p->best : eval > p->best))
-                p->best = eval;
+        p->eval = r->eval;
+        if (p->goal == SG_GOAL_MIN)
+                p->best = fmin(p->best, sg_report_least(r));
+        else
+                p->best = fmax(p->best, sg_report_most(r));
 }
 
 void sg_progress_feed(struct sg_progress *p, const struct sg_report *r, uint64_t running_usec,
@@ -194,7 +194,7 @@ void sg_progress_feed(struct sg_progress *p, const struct sg_report *r, uint64_t
         bool phase;
 
         if (r->has & SG_REPORT_EVAL)
-                take_eval(p, r->eval);
+                take_eval(p, r);
         if (!to.step_known && to.total == 0)
                 return;
         if (running_usec < p->moved_usec)
@@ -302,8 +302,8 @@ static struct speed current_speed(const struct sg_progress *p, uint64_t now_usec
         return s;
 }
 
-/* 1.28 standard deviations of a normal distribution hold 80 %; of Student's with few values more.
- */
+/* 1.28 standard deviations of a normal distribution hold 80 %;
+ * of Student's with few values more. */
 static double quantile(unsigned n)
 {
         static const double by_n[] = {3.08, 3.08, 3.08, 1.89, 1.64, 1.53, 1.48, 1.44, 1.41, 1.40};

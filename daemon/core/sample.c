@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "core/sample.h"
 #include "base/cleanup.h"
-#include <stddef.h>
 #include <string.h>
 
 /* Less is the noise of a process that waits: timers, page tables, a heartbeat. */
@@ -47,52 +46,6 @@ bool sg_sample_rate(uint64_t before, uint64_t after, uint64_t usec, double *ret)
                 return false;
         *ret = (double)(after - before) * 1e6 / (double)usec;
         return true;
-}
-
-#define COUNTER(name, bits)                                                                        \
-        {                                                                                          \
-                offsetof(struct sg_sample, name), bits                                             \
-        }
-
-/* Peaks aren't among them: newer kernels let anybody who may write there set them back. */
-static const struct {
-        size_t offset;
-        uint32_t bits;
-} counters[] = {
-        COUNTER(cpu_usec, SG_SAMPLE_CPU),
-        COUNTER(n_periods, SG_SAMPLE_EVENTS),
-        COUNTER(n_throttled, SG_SAMPLE_EVENTS),
-        COUNTER(throttled_usec, SG_SAMPLE_EVENTS),
-        COUNTER(oom_kills, SG_SAMPLE_EVENTS),
-        COUNTER(memory_high_events, SG_SAMPLE_EVENTS),
-        COUNTER(memory_max_events, SG_SAMPLE_EVENTS),
-        COUNTER(io_read_bytes, SG_SAMPLE_IO),
-        COUNTER(io_write_bytes, SG_SAMPLE_IO),
-        COUNTER(io_read_ops, SG_SAMPLE_IO),
-        COUNTER(io_write_ops, SG_SAMPLE_IO),
-        COUNTER(psi_cpu_some_usec, SG_SAMPLE_PSI),
-        COUNTER(psi_memory_some_usec, SG_SAMPLE_PSI),
-        COUNTER(psi_memory_full_usec, SG_SAMPLE_PSI),
-        COUNTER(psi_io_some_usec, SG_SAMPLE_PSI),
-        COUNTER(psi_io_full_usec, SG_SAMPLE_PSI),
-};
-
-static uint64_t figure(const struct sg_sample *s, size_t offset)
-{
-        return *(const uint64_t *)((const char *)s + offset);
-}
-
-uint32_t sg_sample_backwards(const struct sg_sample *before, const struct sg_sample *after)
-{
-        uint32_t bits = 0;
-
-        for (size_t i = 0; i < SG_ELEMENTSOF(counters); i++) {
-                uint64_t old = figure(before, counters[i].offset);
-
-                if (old != SG_UNLIMITED && figure(after, counters[i].offset) < old)
-                        bits |= counters[i].bits;
-        }
-        return bits;
 }
 
 static bool memory_moved(uint64_t before, uint64_t after)

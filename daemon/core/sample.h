@@ -61,10 +61,6 @@ uint32_t sg_sample_due(uint64_t round, size_t place, size_t n);
  * counter went backwards. CPUs: sg_sample_rate(a->cpu_usec, …) / 1e6. */
 bool sg_sample_rate(uint64_t before, uint64_t after, uint64_t usec, double *ret);
 
-/* The SG_SAMPLE_ bits of what has a counter that went backwards: it was reset, or the group is
- * another one of the same name. What was derived from `before` has to start again. */
-uint32_t sg_sample_backwards(const struct sg_sample *before, const struct sg_sample *after);
-
 /* Whether the job did anything that a shorter interval would show better: used 1 % of a CPU, did
  * IO, or has another number of tasks or 1 % more or less memory. */
 bool sg_sample_active(const struct sg_sample *before, const struct sg_sample *after);

@@ -12,16 +12,16 @@
 #define CHANGE_MIN 0.05
 #define EXPONENT_MIN 0.1
 
+void sg_scaling_give(struct sg_scaling *s, double exponent)
+{
+        s->given = exponent > 0;
+        s->exponent = s->given ? exponent : 1;
+}
+
 void sg_scaling_init(struct sg_scaling *s, double exponent)
 {
-        bool given = exponent > 0;
-
-        *s = (struct sg_scaling){
-                .exponent = given ? exponent : 1,
-                .given = given,
-                .now = (double)NAN,
-                .begun = (double)NAN,
-        };
+        *s = (struct sg_scaling){.now = (double)NAN, .begun = (double)NAN};
+        sg_scaling_give(s, exponent);
 }
 
 static double share_since(const struct sg_scaling *s, const struct sg_scaling_count *c)

@@ -30,6 +30,7 @@ struct sg_scaling_count {
 };
 
 void sg_scaling_init(struct sg_scaling *s, double exponent /* NaN or 0: as measured */);
+void sg_scaling_give(struct sg_scaling *s, double exponent /* likewise */); /* in its place */
 void sg_scaling_advance(struct sg_scaling *s, const struct sg_scaling_count *c);
 /* What `done` will be then. */
 double sg_scaling_done(const struct sg_scaling *s, const struct sg_scaling_count *c);

@@ -9,9 +9,6 @@
 #include <fnmatch.h>
 #include <string.h>
 
-/* fnmatch(3) may take quadratic time, and a user chooses the command: look at its beginning only.
- */
-#define COMMAND_MAX 1024U
 #define NAME_MAX_COMPARED 64U
 
 const struct sg_class *sg_settings_class(const struct sg_settings *s, const char *name)
@@ -41,7 +38,7 @@ static bool group_fits(char *const *patterns, char *const *groups)
 /* "python*" is to fit "/usr/bin/python3 train.py" too. */
 static bool command_fits(char *const *patterns, const char *command)
 {
-        char buf[COMMAND_MAX];
+        char buf[SG_COMMAND_COMPARED + 1];
         const char *name = buf;
         size_t n;
 

@@ -21,8 +21,7 @@ static const char *const objectives[] = {
 };
 static const char *const modes[] = {
         [SG_FLOWCON_SOFT] = "soft", [SG_FLOWCON_HARD] = "hard", [SG_FLOWCON_WEIGHT] = "weight"};
-/* What is chosen by what is scarce comes first: its value is −1. */
-static const char *const resources[] = {"auto", "cpu", "memory", "io", "net"};
+static const char *const resources[] = {"cpu", "memory", "io", "net"};
 
 static int find(const char *const *names, size_t n, const char *value)
 {
@@ -42,6 +41,7 @@ static int choose(const char *const *names, size_t n, const char *value, void *f
         return r < 0 ? r : 0;
 }
 _Static_assert(sizeof(enum sg_objective) == sizeof(int) &&
+                       sizeof(enum sg_resource) == sizeof(int) &&
                        sizeof(enum sg_flowcon_mode) == sizeof(int),
                "an enum is an int");
 
@@ -71,12 +71,8 @@ int sg_settings_parse_mode(const struct sg_settings_key *k, const char *value, v
 
 int sg_settings_parse_resource(const struct sg_settings_key *k, const char *value, void *field)
 {
-        int r = find(resources, SG_ELEMENTSOF(resources), value);
-
         (void)k;
-        if (r >= 0)
-                *(int *)field = r - 1;
-        return r < 0 ? r : 0;
+        return choose(resources, SG_ELEMENTSOF(resources), value, field);
 }
 
 int sg_settings_parse_seconds(const struct sg_settings_key *k, const char *value, void *field)
@@ -144,7 +140,7 @@ bool sg_settings_share_format(const struct sg_settings_key *k, const struct sg_c
         else if (k->parse == sg_settings_parse_mode)
                 word = modes[*(const enum sg_flowcon_mode *)field];
         else if (k->parse == sg_settings_parse_resource)
-                word = resources[*(const int *)field + 1];
+                word = resources[*(const enum sg_resource *)field];
         else if (k->offset == offsetof(struct sg_class, share.literal))
                 word = *(const bool *)field ? "yes" : "no";
         else if (k->parse == sg_settings_parse_seconds)

@@ -14,9 +14,6 @@
 #define DAY (86400 * SEC)
 #define KIB 1024ULL
 #define MIB (1024 * KIB)
-#define CPU_QUOTA_MIN_PM                                                                           \
-        100U /* a hundredth of a CPU: 1 ms in 100 ms, the least that cfs accepts                   \
-              */
 
 static int in_range(const struct sg_settings_key *k, uint64_t v, uint64_t *field)
 {
@@ -260,7 +257,7 @@ static int parse_cpus_max(const struct sg_settings_key *k, const char *value, vo
 #define WANTS_BYTES "a size of at least 1M such as 512M or 4G, or \"infinity\""
 #define WANTS_SWAP "a size such as 0 or 4G, or \"infinity\""
 #define WANTS_RATE "a size per second, at least 64K, such as 10M, or \"infinity\""
-#define WANTS_QUOTA "a percentage of one CPU, at least 1%, such as 50% or 200%, or \"infinity\""
+#define WANTS_QUOTA "a percentage of one CPU, at least 0.1%, such as 50% or 200%, or \"infinity\""
 #define WANTS_TIME "a time span of at least 1s such as 90min or 2h, or \"infinity\""
 #define WANTS_NAMES "patterns between blanks, at most 1000 of them"
 
@@ -303,7 +300,7 @@ const struct sg_settings_key sg_settings_keys[] = {
         {"Class", "MaxJobsPerUser", "policy", "infinity", WANTS_COUNT, false, parse_count, CLASS(max_jobs_per_user), 1, INF},
 
         {"Limits", "CPUWeight", "policy", "100", WANTS_WEIGHT, false, parse_count, CLASS(limits.cpu_weight), 1, WEIGHT_MAX},
-        {"Limits", "CPUQuota", "policy", "infinity", WANTS_QUOTA, false, parse_percent, CLASS(limits.cpu_quota_pm), CPU_QUOTA_MIN_PM, INF},
+        {"Limits", "CPUQuota", "policy", "infinity", WANTS_QUOTA, false, parse_percent, CLASS(limits.cpu_quota_pm), SG_CPU_QUOTA_MIN, INF},
         {"Limits", "CPUs", "policy", "", "a number of CPUs such as 4, or a range such as 2-8, up to 1024", false, parse_cpus, CLASS(limits), 1, SG_CPUS_MAX},
         {"Limits", "MemoryHigh", "policy", "infinity", WANTS_BYTES, false, parse_bytes, CLASS(limits.memory_high), MIB, INF},
         {"Limits", "MemoryMax", "policy", "infinity", WANTS_BYTES, false, parse_bytes, CLASS(limits.memory_max), MIB, INF},
@@ -314,7 +311,7 @@ const struct sg_settings_key sg_settings_keys[] = {
         {"Limits", "IOWriteBandwidthMax", "policy", "infinity", WANTS_RATE, false, parse_bytes, CLASS(limits.io_write_max), IO_MIN, INF},
         {"Limits", "TimeLimit", "policy", "infinity", WANTS_TIME, false, parse_usec, CLASS(limits.time_limit_usec), SEC, INF},
         {"Limits", "MaxCPUWeight", "policy", "infinity", WANTS_COUNT, false, parse_count, CLASS(limits_max.cpu_weight), 1, INF},
-        {"Limits", "MaxCPUQuota", "policy", "infinity", WANTS_QUOTA, false, parse_percent, CLASS(limits_max.cpu_quota_pm), CPU_QUOTA_MIN_PM, INF},
+        {"Limits", "MaxCPUQuota", "policy", "infinity", WANTS_QUOTA, false, parse_percent, CLASS(limits_max.cpu_quota_pm), SG_CPU_QUOTA_MIN, INF},
         {"Limits", "MaxCPUs", "policy", "infinity", WANTS_COUNT, false, parse_cpus_max, CLASS(limits_max), 1, INF},
         {"Limits", "MaxMemoryHigh", "policy", "infinity", WANTS_BYTES, false, parse_bytes, CLASS(limits_max.memory_high), MIB, INF},
         {"Limits", "MaxMemoryMax", "policy", "infinity", WANTS_BYTES, false, parse_bytes, CLASS(limits_max.memory_max), MIB, INF},
@@ -344,7 +341,7 @@ const struct sg_settings_key sg_settings_keys[] = {
         {"FlowCon", "Beta", "policy", "2", "a number from 1 to 1000", false, sg_settings_parse_number, CLASS(share.beta), 1000000, 1000000000},
         {"FlowCon", "Mode", "policy", "soft", "\"soft\", \"hard\" or \"weight\"", false, sg_settings_parse_mode, CLASS(share.mode), 0, 0},
         {"FlowCon", "Literal", "policy", "no", "\"yes\" or \"no\"", false, parse_yes, CLASS(share.literal), 0, 0},
-        {"FlowCon", "Resource", "policy", "auto", "\"cpu\", \"memory\", \"io\", \"net\" or \"auto\"", false, sg_settings_parse_resource, CLASS(share.resource), 0, 0},
+        {"FlowCon", "Resource", "policy", "cpu", "\"cpu\", \"memory\", \"io\" or \"net\"", false, sg_settings_parse_resource, CLASS(share.resource), 0, 0},
 
         {"Progress", "Preset", "policy", "auto", "\"auto\", \"none\", \"json\" or a preset: \"keras\", \"lightning\", \"huggingface\", \"tqdm\", \"xgboost\", \"lightgbm\", \"plain\"", false, parse_preset, CLASS(progress_preset), 0, SG_PRESET_NAME_MAX},
         {"Progress", "Pattern", "policy", "", "a regular expression with (?<loss>…), of less than 1024 bytes", false, parse_progress_pattern, CLASS(progress_pattern), 0, SG_PROGRESS_SOURCE_MAX},

@@ -104,8 +104,9 @@ int sg_settings_assign(struct sg_settings *s, const char *section, const char *k
                        const char *value, char **ret_why);
 
 /* A policy file: begin, assign…, end. The class is the caller's until end, which takes it in any
- * case and validates: Name= is there, no other file has that name, no default is above its maximum.
- * A class "default" replaces the built-in one. */
+ * case and validates: Name= is there, no other file has that name, no default is above its maximum;
+ * its line begins with the key at fault, "[Section] Key=". A class "default" replaces the built-in
+ * one. */
 int sg_settings_class_begin(struct sg_settings *s, const char *file, struct sg_class **ret);
 int sg_settings_class_assign(struct sg_class *c, const char *section, const char *key,
                              const char *value, char **ret_why);
@@ -115,9 +116,11 @@ SG_DEFINE_CLEANUP(struct sg_class *, sg_class_free)
 
 const struct sg_class *sg_settings_class(const struct sg_settings *s,
                                          const char *name); /* NULL = none such */
+/* fnmatch(3) may take quadratic time, and a user chooses the command: only so many bytes of it
+ * count. */
+#define SG_COMMAND_COMPARED 1023U
 /* The first class, by name of file, whose [Match] fits (each key given must), else the default
- * class. groups: NULL-terminated names, or NULL. command: the words joined by single spaces; only
- * its first KiB is looked at. */
+ * class. groups: NULL-terminated names, or NULL. command: the words joined by single spaces. */
 const struct sg_class *sg_settings_match(const struct sg_settings *s, const char *user,
                                          char *const *groups, const char *command);
 /* Whether this user may ask for the class by name: its User= and Group= fit, where it has them. */

@@ -65,29 +65,59 @@ static int step_init(struct step *p, const struct sg_share_snapshot *s)
 
 static bool takes_turns(const struct sg_share_job *j)
 {
-        return !j->held && !j->aside && !isinf(j->deadline);
+        return sg_share_takes_part(j) && !isinf(j->deadline);
 }
 
 static bool is_free(const struct sg_share_job *j)
 {
-        return !j->held && !j->aside && isinf(j->deadline);
+        return sg_share_takes_part(j) && isinf(j->deadline);
 }
 
-/* What everybody has whoever's turn it is. What more CPU doesn't make faster has what it uses. */
-static void keep_back(struct step *p)
+static bool is_unbound(const struct sg_share_job *j)
+{
+        return is_free(j) && !j->cpu_bound;
+}
+
+/* What everybody has whoever's turn it is. */
+static void give_floors(struct step *p)
 {
         for (size_t i = 0; i < p->s->n_jobs; i++) {
                 const struct sg_share_job *j = &p->s->jobs[i];
-                double fair = p->shares[i];
 
-                if (!j->held && !j->aside)
-                        p->shares[i] =
-                                is_free(j) && !j->cpu_bound ? j->width : fair * p->settings->floor;
-                if (is_free(j)) {
-                        p->weights[p->n_free] = fair;
-                        p->rooms[p->n_free++] = j->width - p->shares[i];
-                }
+                if (is_free(j))
+                        p->weights[p->n_free++] = p->shares[i];
+                if (sg_share_takes_part(j))
+                        p->shares[i] *= p->settings->floor;
                 p->left = fmax(p->left - p->shares[i], 0);
+        }
+}
+
+/* What more CPU doesn't make faster has what it uses, as far as floors leave it. */
+static void give_unbound(struct step *p)
+{
+        double part = sg_share_part_of_unbound(p->s, is_unbound, p->left, p->shares);
+
+        for (size_t i = 0; i < p->s->n_jobs; i++) {
+                double more = part * (p->s->jobs[i].width - p->shares[i]);
+
+                if (!is_unbound(&p->s->jobs[i]))
+                        continue;
+                p->shares[i] += more;
+                p->left = fmax(p->left - more, 0);
+        }
+}
+
+static void keep_back(struct step *p)
+{
+        size_t n = 0;
+
+        give_floors(p);
+        give_unbound(p);
+        for (size_t i = 0; i < p->s->n_jobs; i++) {
+                const struct sg_share_job *j = &p->s->jobs[i];
+
+                if (is_free(j))
+                        p->rooms[n++] = j->width - p->shares[i];
                 if (!takes_turns(j))
                         p->capacity = fmax(p->capacity - p->shares[i], CAPACITY_MIN);
         }

@@ -21,7 +21,7 @@
 #define STAY 1.2 /* so much better must another be to take the turn of the one that has it */
 #define PLAN_NO_HARM                                                                               \
         .23 /* plans need more room to be worth it; sizes are wrong by the rest of .25 */
-#define CAPACITY_MIN .05 /* whatever those beside the order use */
+#define CAPACITY_MIN .05 /* of the node, or what is fair if that is less */
 #define WIDTH_MIN 1e-6   /* of one whose floor is all that it can use */
 
 struct growth {
@@ -96,7 +96,7 @@ static int step_init(struct step *p, const struct sg_share_snapshot *s, double t
 
 static bool takes_turns(const struct sg_share_job *j)
 {
-        return !j->held && !j->aside && j->cpu_bound;
+        return sg_share_takes_part(j) && j->cpu_bound;
 }
 
 /* Fair shares cost as much as the guard, and mostly nobody needs them. */
@@ -114,22 +114,42 @@ static int look_around(struct step *p, double floor)
         return needed ? sg_guard_fair(p->s, p->fair) : 0;
 }
 
-/* Their share, of those beside the order; what is left is everybody else's. */
-static void set_aside(struct step *p, struct sg_share_out *out)
+/* What stays with those in the order, whatever those beside it use. */
+static double reserved(const struct step *p, double floor)
 {
-        double taken = 0;
+        double fair = 0;
+        bool any = false;
 
+        for (size_t i = 0; i < p->s->n_jobs; i++)
+                if (takes_turns(&p->s->jobs[i])) {
+                        fair += p->fair[i];
+                        any = true;
+                }
+        if (!any)
+                return 0;
+        return fmax(floor * fair, fair > 0 ? fmin(fair, CAPACITY_MIN) : CAPACITY_MIN);
+}
+
+/* Their share, of those beside the order; what is left is everybody else's. */
+static void set_aside(struct step *p, double floor, struct sg_share_out *out)
+{
+        double left = 1 - reserved(p, floor), part, taken = 0;
+
+        for (size_t i = 0; i < p->s->n_jobs; i++)
+                if (p->s->jobs[i].aside && !p->s->jobs[i].held)
+                        left -= p->fair[i];
+        part = sg_share_part_of_unbound(p->s, sg_share_is_unbound, left, NULL);
         for (size_t i = 0; i < p->s->n_jobs; i++) {
                 const struct sg_share_job *j = &p->s->jobs[i];
 
                 if (j->held || takes_turns(j))
                         continue;
-                out[i].share = j->aside ? p->fair[i] : j->width;
+                out[i].share = j->aside ? p->fair[i] : part * j->width;
                 out[i].list = SG_LIST_ASIDE;
                 out[i].why = sg_share_because(j->aside ? SG_REASON_ASIDE : SG_REASON_UNBOUND);
                 taken += out[i].share;
         }
-        p->line.capacity = fmax(1 - taken, CAPACITY_MIN);
+        p->line.capacity = fmax(1 - taken, WIDTH_MIN);
 }
 
 static struct sg_growth_job candidate(const struct growth *g, const struct step *p, size_t origin)
@@ -185,7 +205,7 @@ static int give(struct growth *g, struct step *p)
 
         for (size_t i = 0; i < p->line.n; i++)
                 left -= floor * p->fair[p->line.jobs[i].origin];
-        left = fmax(left, WIDTH_MIN); /* those beside the order may have what floors are made of */
+        left = fmax(left, WIDTH_MIN);
         for (size_t i = 0; i < p->line.n; i++) {
                 struct sg_growth_job *j = &p->line.jobs[i];
 
@@ -236,9 +256,9 @@ static void tell(const struct step *p, struct sg_share_out *out)
                 const struct sg_share_job *j = &p->s->jobs[i];
 
                 out[i].cap = INFINITY;
-                out[i].weight = j->held                      ? 1
-                                : !j->aside && !j->cpu_bound ? SG_SHARE_WEIGHT_MAX
-                                                             : weight_of(out[i].share, level);
+                out[i].weight = j->held                  ? 1
+                                : sg_share_is_unbound(j) ? SG_SHARE_WEIGHT_MAX
+                                                         : weight_of(out[i].share, level);
                 if (j->held)
                         out[i].why = sg_share_because(SG_REASON_NONE);
         }
@@ -298,7 +318,7 @@ static int growth_step(void *state, const struct sg_share_snapshot *s, struct sg
         if (r < 0)
                 return r;
         sg_probes_advance(&g->probes, s->now);
-        set_aside(&p, out);
+        set_aside(&p, g->settings->floor, out);
         line_up(g, &p);
         r = give(g, &p);
         if (r == 0)

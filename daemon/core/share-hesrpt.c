@@ -23,11 +23,6 @@ struct step {
         double left; /* for those */
 };
 
-static bool takes_part(const struct sg_share_job *j)
-{
-        return !j->held && !j->aside;
-}
-
 static int step_init(struct step *p, const struct sg_share_snapshot *s)
 {
         size_t n = s->n_jobs + 1;
@@ -46,19 +41,28 @@ static void step_deinit(struct step *p)
         free(p->shares);
 }
 
-/* What more CPU doesn't make faster has what it uses; the others, their floor. */
+/* Floors; and what more CPU doesn't make faster has what it uses, as far as they leave it. */
 static void keep_back(struct step *p, double floor)
 {
+        double part;
+
+        for (size_t i = 0; i < p->s->n_jobs; i++) {
+                if (sg_share_takes_part(&p->s->jobs[i]))
+                        p->shares[i] *= floor;
+                p->left = fmax(p->left - p->shares[i], 0);
+        }
+        part = sg_share_part_of_unbound(p->s, sg_share_is_unbound, p->left, p->shares);
         for (size_t i = 0; i < p->s->n_jobs; i++) {
                 const struct sg_share_job *j = &p->s->jobs[i];
+                double more = sg_share_is_unbound(j) ? part * (j->width - p->shares[i]) : 0;
 
-                if (takes_part(j)) {
-                        p->shares[i] = j->cpu_bound ? floor * p->shares[i] : j->width;
-                        p->remaining[p->n] = j->estimate.remaining /
-                                             (p->s->classes[j->class].weight * j->weight);
-                        p->room[p->n++] = fmax(j->width - p->shares[i], 0);
-                }
-                p->left = fmax(p->left - p->shares[i], 0);
+                p->shares[i] += more;
+                p->left = fmax(p->left - more, 0);
+                if (!sg_share_takes_part(j))
+                        continue;
+                p->remaining[p->n] =
+                        j->estimate.remaining / (p->s->classes[j->class].weight * j->weight);
+                p->room[p->n++] = fmax(j->width - p->shares[i], 0);
         }
 }
 
@@ -70,7 +74,7 @@ static int divide(struct step *p, double exponent)
                 return r;
         sg_caps_level(p->parts, p->room, p->n, p->left, p->parts);
         for (size_t i = 0, k = 0; i < p->s->n_jobs; i++)
-                if (takes_part(&p->s->jobs[i]))
+                if (sg_share_takes_part(&p->s->jobs[i]))
                         p->shares[i] += p->parts[k++];
         return 0;
 }
@@ -82,7 +86,7 @@ static struct sg_share_out out_of(const struct step *p, size_t i)
                 sg_share_plain(j, p->shares[i], SG_LIST_RUN,
                                p->s->n_jobs == 1 ? SG_REASON_ALONE : SG_REASON_SHORTEST);
 
-        if (takes_part(j))
+        if (sg_share_takes_part(j))
                 o.why.index = j->estimate.remaining;
         return o;
 }

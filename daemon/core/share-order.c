@@ -52,7 +52,7 @@ static size_t line_up(const struct sg_share_snapshot *s, const double *ranks, st
         for (size_t i = 0; i < s->n_jobs; i++) {
                 const struct sg_share_job *j = &s->jobs[i];
 
-                if (!j->held && !j->aside)
+                if (sg_share_takes_part(j))
                         turns[n++] = (struct turn){
                                 .rank = j->cpu_bound ? ranks[i] : BEFORE_ALL,
                                 .arrival = j->arrival,
@@ -79,7 +79,7 @@ static struct sg_share_out out_of(const struct sg_share_job *j, double share,
                                                         : reason),
         };
 
-        if (!j->held && !j->aside && j->cpu_bound)
+        if (sg_share_takes_part(j) && j->cpu_bound)
                 out.why.index = rank;
         return out;
 }

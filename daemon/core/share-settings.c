@@ -18,7 +18,7 @@ void sg_share_settings_init(struct sg_share_settings *s)
                 .beta = 2,
                 .mode = SG_FLOWCON_SOFT,
                 .literal = false,
-                .resource = -1,
+                .resource = SG_RESOURCE_CPU,
         };
 }
 

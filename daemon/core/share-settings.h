@@ -4,6 +4,7 @@
  * What a policy file says about shares ([Policy], [Growth], [FlowCon]); defaults in brackets.
  */
 
+#include "core/estimate.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -40,8 +41,8 @@ struct sg_share_settings {
         double interval; /* 20 s */
         double beta;     /* 2 */
         enum sg_flowcon_mode mode;
-        bool literal; /* a job without a new report has no growth */
-        int resource; /* enum sg_resource that drives; -1 = chosen by what is scarce (growth) */
+        bool literal;              /* a job without a new report has no growth */
+        enum sg_resource resource; /* that drives */
 };
 
 void sg_share_settings_init(struct sg_share_settings *s); /* the defaults */

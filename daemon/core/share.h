@@ -32,6 +32,17 @@ struct sg_share_job {
         struct sg_estimate estimate;
 };
 
+/* Neither suspended nor beside the others. */
+static inline bool sg_share_takes_part(const struct sg_share_job *j)
+{
+        return !j->held && !j->aside;
+}
+
+static inline bool sg_share_is_unbound(const struct sg_share_job *j)
+{
+        return sg_share_takes_part(j) && !j->cpu_bound;
+}
+
 struct sg_share_class {
         const char *name;
         double weight; /* against other classes */
@@ -134,3 +145,10 @@ extern const struct sg_share_policy *const sg_share_policies[_SG_SHARE_MAX]; /* 
 /* By weights, none above its width: what the kernel makes of cpu.weight among jobs that want all
  * they can get. weights, widths → shares, arrays of n; shares may be weights. */
 void sg_share_by_weight(const double *weights, const double *widths, size_t n, double *shares);
+
+/* Jobs that don't wait for the CPU, by is_one(), come before those that take turns, but not before
+ * floors: which part they get of what they would use beyond what each has, if so much is left. has:
+ * of all jobs; NULL = nothing. */
+double sg_share_part_of_unbound(const struct sg_share_snapshot *s,
+                                bool (*is_one)(const struct sg_share_job *j), double left,
+                                const double *has);

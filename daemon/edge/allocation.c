@@ -6,14 +6,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #define ALLOCATION "allocation"
-#define CHECKPOINT "checkpoint"
 
 struct sg_allocations {
         int fd;
@@ -62,15 +60,15 @@ int sg_allocations_open(struct sg_allocations **ret, const char *root)
         return 0;
 }
 
-/* "N-ORIGIN-ATTEMPT/file" */
+/* "N-ORIGIN-ATTEMPT/allocation" */
 #define NAME_MAX_HERE (SG_ATTEMPT_NAME_MAX + sizeof(ALLOCATION) + 1)
 
-static void name_in(char buf[NAME_MAX_HERE], const struct sg_job_key *key, const char *file)
+static void name_of(char buf[NAME_MAX_HERE], const struct sg_job_key *key)
 {
         char attempt[SG_ATTEMPT_NAME_MAX];
 
         sg_attempt_name_format(attempt, key);
-        (void)snprintf(buf, NAME_MAX_HERE, "%s/%s", attempt, file);
+        (void)snprintf(buf, NAME_MAX_HERE, "%s/" ALLOCATION, attempt);
 }
 
 int sg_allocations_path(const struct sg_allocations *a, const struct sg_job_key *key, char *buf,
@@ -78,7 +76,7 @@ int sg_allocations_path(const struct sg_allocations *a, const struct sg_job_key 
 {
         char name[NAME_MAX_HERE];
 
-        name_in(name, key, ALLOCATION);
+        name_of(name, key);
         return sg_path_join(buf, size, a->root, name);
 }
 
@@ -111,7 +109,7 @@ int sg_allocations_publish(const struct sg_allocations *a, const struct sg_job_k
         struct sg_allocation next = *io;
         int r, size;
 
-        name_in(name, key, ALLOCATION);
+        name_of(name, key);
         r = sg_read_file(a->fd, name, sizeof(text), &old, NULL);
         if (r == -ENOMEM)
                 return r; /* with any other error it is written anew */
@@ -131,32 +129,6 @@ int sg_allocations_publish(const struct sg_allocations *a, const struct sg_job_k
         }
         io->seq = next.seq;
         return r;
-}
-
-/* What it says comes from people: it stays one line. */
-static int format_checkpoint(char *buf, size_t size, uint64_t id, const char *why)
-{
-        int n = snprintf(buf, size, "ID=%" PRIu64 "\nWHY=%s\n", id, why ? why : "");
-
-        if (n < 0 || (size_t)n >= size)
-                return -ENOSPC;
-        for (char *p = strstr(buf, "WHY="); p[1]; p++)
-                if ((unsigned char)*p < ' ')
-                        *p = ' ';
-        return n;
-}
-
-int sg_allocations_ask_checkpoint(const struct sg_allocations *a, const struct sg_job_key *key,
-                                  uint64_t id, const char *why)
-{
-        char name[NAME_MAX_HERE], text[1024];
-        int n;
-
-        name_in(name, key, CHECKPOINT);
-        if (id == 0)
-                return unlinkat(a->fd, name, 0) < 0 && errno != ENOENT ? -errno : 0;
-        n = format_checkpoint(text, sizeof(text), id, why);
-        return n < 0 ? n : replace(a, key, name, text, (size_t)n);
 }
 
 int sg_allocations_remove(const struct sg_allocations *a, const struct sg_job_key *key)

@@ -3,7 +3,7 @@
 /*
  * The allocation channel: ROOT/N-ORIGIN-ATTEMPT/allocation, a file that is replaced as a whole
  * (0644), in a directory for each attempt, so that a job which watches its own isn't woken by
- * others'. Beside it appears `checkpoint` while a checkpoint is asked for.
+ * others'.
  *
  * Nothing is kept in memory: sequence numbers go on from the file where a daemon before us left
  * them. Nothing is synced either, as no job outlives the boot.
@@ -27,11 +27,6 @@ int sg_allocations_path(const struct sg_allocations *a, const struct sg_job_key 
  * number. Call it before the job starts, and whenever something may have changed. */
 int sg_allocations_publish(const struct sg_allocations *a, const struct sg_job_key *key,
                            struct sg_allocation *io);
-
-/* Asks the application for a checkpoint, which it answers by SCHEDGOV_CHECKPOINTED=1: `id` tells
- * this wish from earlier ones, `why` is a line for people. Withdrawn or done: id 0. */
-int sg_allocations_ask_checkpoint(const struct sg_allocations *a, const struct sg_job_key *key,
-                                  uint64_t id, const char *why);
 
 /* At the end of an attempt; what isn't there is fine. */
 int sg_allocations_remove(const struct sg_allocations *a, const struct sg_job_key *key);

@@ -40,6 +40,9 @@ int sg_fs_apply(struct sg_scope *s, const struct sg_limits *l, const struct sg_c
                 bool all, char **why);
 int sg_fs_scope_set_limits(struct sg_scope *s, const struct sg_limits *l,
                            const struct sg_cpuset *cpus, char **ret_why);
+/* The set that was given to the scope's job, or to this group; none if it can't be read. */
+struct sg_cpuset sg_fs_scope_cpus(const struct sg_scope *s);
+struct sg_cpuset sg_group_cpus(const char *group);
 /* Values as files read them; "max" and what v1 has for it are SG_UNLIMITED. */
 int sg_limit_read(const char *group, const char *file, uint64_t *ret);
 uint64_t sg_limit_whole_pages(uint64_t bytes); /* as limits of memory are held */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
-/* One group's directory: making, removing, values, processes. `group` is always an absolute path.
- */
+/* One group's directory: making, removing, values, processes.
+ * `group` is always an absolute path. */
 
 #include "edge/cgroup-internal.h"
 

@@ -31,7 +31,9 @@ struct knob {
         bool on_job;
 };
 
-/* Memory first: it alone can refuse, and must then leave all as it was. */
+/* Memory and swap first: they alone can refuse, and must then leave all as it was. With the first
+ * of them v1 has both set or none, so that the second has nothing left to be refused; v2 takes any
+ * limit of swap. */
 static const struct knob knobs[] = {
         {SG_LIMIT_MEMORY_MAX, offsetof(struct sg_limits, memory_max), NULL, "memory.max", true},
         {SG_LIMIT_SWAP, offsetof(struct sg_limits, memory_swap_max), NULL, "memory.swap.max", true},
@@ -299,6 +301,27 @@ static int write_cpuset(const char *group, bool v2, const struct sg_cpuset *cpus
                 return 0;
         sg_why(why, "cpuset of %s was set to %s but only %s is in force", group, text, back);
         return -ERANGE;
+}
+
+struct sg_cpuset sg_group_cpus(const char *group)
+{
+        struct sg_cpuset cpus;
+        char text[4096];
+
+        if (sg_group_read(group, "cpuset.cpus", text, sizeof(text)) < 0 ||
+            sg_parse_cpuset(text, &cpus) < 0)
+                cpus = (struct sg_cpuset){0};
+        return cpus;
+}
+
+struct sg_cpuset sg_fs_scope_cpus(const struct sg_scope *s)
+{
+        enum sg_hier h = sg_fs_hier_of(s->backend, SG_LIMIT_CPUSET);
+        char group[PATH_MAX];
+
+        if (h == SG_HIER_MAX || sg_fs_limit_group(s, h, true, group) < 0)
+                return (struct sg_cpuset){0};
+        return sg_group_cpus(group);
 }
 
 /* All CPUs again. v2 refuses to empty the list of a group with processes (6.1), so what the group

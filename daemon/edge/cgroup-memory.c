@@ -27,8 +27,8 @@ static int too_small(const char *group, const char *usage_file, uint64_t value, 
         return -EBUSY;
 }
 
-/* v1 reclaims in the write itself and refuses with EBUSY; pages in flight may yield to another try.
- */
+/* v1 reclaims in the write itself and refuses with EBUSY;
+ * pages in flight may yield to another try. */
 static int set_v1(const char *group, const char *file, uint64_t value, char **why)
 {
         int r = -EBUSY;

@@ -282,16 +282,18 @@ static bool cut_to_scope(const struct sg_scope *s, char *cg)
         return true;
 }
 
-/* v1 hierarchies may have had another group of ours when the scope was made: a process in the scope
- * knows where the rest of it is. */
-static int adopt_elsewhere(struct sg_scope *s)
+/* The daemon that made it may have been in another group than we are, in some hierarchies or in
+ * all: a process in the scope knows where it is. */
+static int adopt_elsewhere(struct sg_scope *s, pid_t shim)
 {
         _cleanup_free_ char *text = NULL;
         char proc[32], *rest, *controllers, *cg;
-        pid_t pid = 0;
+        pid_t pid = shim;
         int h, r;
 
-        if (sg_group_foreach_pid(s->dirs[0].path, take_first, &pid) <= 0)
+        if (s->n_dirs > 0)
+                (void)sg_group_foreach_pid(s->dirs[0].path, take_first, &pid);
+        if (pid <= 0)
                 return 0;
         (void)snprintf(proc, sizeof(proc), "/proc/%d/cgroup", pid);
         if (sg_read_file(AT_FDCWD, proc, 65536, &text, NULL) < 0)
@@ -311,6 +313,7 @@ static int adopt_elsewhere(struct sg_scope *s)
 int sg_fs_scope_adopt(struct sg_scope *s, const struct sg_scope_request *req)
 {
         struct sg_backend *b = s->backend;
+        struct sg_cpuset cpus = {0};
         int r;
 
         r = set_name(s, req);
@@ -325,14 +328,16 @@ int sg_fs_scope_adopt(struct sg_scope *s, const struct sg_scope_request *req)
                         r = add_dir(s, h, TAKE_PTR(path), TAKE_PTR(cg));
                 }
         }
+        if (r == 0)
+                r = adopt_elsewhere(s, req->shim);
         if (r == 0 && s->n_dirs == 0)
                 r = -ENOENT;
-        if (r == 0)
-                r = adopt_elsewhere(s);
         if (r < 0)
                 return r;
         (void)sg_fs_class_weight(b, s->class, req->class_weight, NULL);
-        r = sg_fs_apply(s, &req->limits, &req->cpus, true, NULL);
+        if (req->limits.pin)
+                cpus = sg_fs_scope_cpus(s);
+        r = sg_fs_apply(s, &req->limits, &cpus, true, NULL);
         if (r == -ENOMEM)
                 return r;
         if (!req->devices_stay)
@@ -340,8 +345,8 @@ int sg_fs_scope_adopt(struct sg_scope *s, const struct sg_scope_request *req)
         return 0;
 }
 
-/* A group below another base than the present one: take that base along if nothing else is there.
- */
+/* A group below another base than the present one: take that base along if nothing else
+ * is there. */
 static void remove_foreign_base(const struct sg_backend *b, const struct sg_group_dir *d)
 {
         _cleanup_free_ char *path = strdup(d->path);

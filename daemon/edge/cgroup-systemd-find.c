@@ -68,8 +68,8 @@ int sg_systemd_look_around(struct sg_backend *b, bool user, char **why)
         int r;
 
         if (access("/run/systemd/system", F_OK) < 0) {
-                sg_why(why, "systemd is not running here");
-                return -ENXIO;
+                sg_why(why, "systemd is not running here; use --standalone");
+                return -ENOSYS;
         }
         r = sg_layout_discover(b->hier, b->instance);
         if (r < 0)

@@ -10,6 +10,7 @@
 #include "edge/cgroup-fs.h"
 #include "edge/cgroup-group.h"
 #include "edge/cgroup-layout.h"
+#include "edge/cgroup-unit.h"
 #include "edge/log.h"
 #include <errno.h>
 #include <string.h>
@@ -280,6 +281,16 @@ static int search_below(struct search *s)
         return s->depth >= DEPTH_MAX ? 0 : sg_group_foreach_child(s->dir, search_child, s);
 }
 
+/* What a former daemon's loop has made of them isn't what the job asked for. */
+static void find_share(struct sg_scope *s)
+{
+        struct sg_limits now;
+
+        sg_scope_read_limits(s, &now);
+        s->limits.cpu_weight = now.cpu_weight;
+        s->limits.cpu_quota_pm = now.cpu_quota_pm;
+}
+
 static int scope_adopt(struct sg_scope *s, const struct sg_scope_request *req)
 {
         const struct sg_hierarchy *x = &s->backend->hier[SG_HIER_UNIFIED];
@@ -297,8 +308,13 @@ static int scope_adopt(struct sg_scope *s, const struct sg_scope_request *req)
         if (r <= 0)
                 return r < 0 ? r : -ENOENT;
         r = sg_unit_set_group(s, found + strlen(x->mount));
-        if (r >= 0)
+        if (r >= 0 && req->limits.pin)
+                s->cpus = sg_group_cpus(s->dirs[0].path);
+        s->limits.pin = sg_cpuset_count(&s->cpus) > 0;
+        if (r >= 0) {
+                find_share(s);
                 sg_property_read_back(s);
+        }
         if (r >= 0 && !req->devices_stay)
                 sg_unit_adopt_devices(s);
         return r;

@@ -91,8 +91,8 @@ int sg_unit_new(struct sg_scope *s, const char *class);
 void sg_unit_free(struct sg_scope *s);
 
 /* cgroup-systemd-find.c */
-/* Sets hier[UNIFIED].base to schedgov.slice; -errno with why if this is no place for the backend.
- */
+/* Sets hier[UNIFIED].base to schedgov.slice; -errno with why if this is no place for
+ * the backend. */
 int sg_systemd_look_around(struct sg_backend *b, bool user, char **why);
 void sg_systemd_find_unenforced(struct sg_backend *b, bool user);
 void sg_systemd_find_cpus(struct sg_systemd *sd);

@@ -321,17 +321,9 @@ static pid_t first_pid(const struct sg_watched *g)
 
 static uint64_t started_usec(pid_t pid)
 {
-        uint64_t now = sg_now_realtime_usec(), up, tick = (uint64_t)sysconf(_SC_CLK_TCK);
-        struct sg_process_stat stat;
-        struct timespec boot;
-        uint64_t begun;
+        uint64_t now = sg_now_realtime_usec(), age;
 
-        if (sg_process_stat(pid, &stat) < 0)
-                return now;
-        (void)clock_gettime(CLOCK_BOOTTIME, &boot);
-        up = (uint64_t)boot.tv_sec * SG_USEC_PER_SEC + (uint64_t)boot.tv_nsec / 1000;
-        begun = stat.start * SG_USEC_PER_SEC / tick;
-        return begun < up && now > up - begun ? now - (up - begun) : now;
+        return sg_process_age_usec(pid, &age) >= 0 && now > age ? now - age : now;
 }
 
 int sg_watched_member(const struct sg_watched *g, struct sg_member *ret)

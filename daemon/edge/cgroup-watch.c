@@ -306,8 +306,8 @@ static void visit_children(struct sg_watched *n)
                         visit(n->watch, path);
 }
 
-/* What was looked into before and isn't to be any more goes on being watched: that costs nothing.
- */
+/* What was looked into before and isn't to be any more goes on being watched:
+ * that costs nothing. */
 static int visit_node(struct sg_watched *n, bool inside, bool wanted)
 {
         int r = 0;

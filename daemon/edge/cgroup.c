@@ -57,6 +57,11 @@ static int choose(struct sg_backend *b, const struct sg_backend_options *o, char
                 r = start(b, all_ops[i], o, why);
                 if (r >= 0 || r == -ENOMEM || o->wanted)
                         return r;
+                /* Not a failure, but another kind of host: why it is no better is still to come. */
+                if (r == -ENOSYS) {
+                        free(*why);
+                        *why = NULL;
+                }
         }
         if (o->wanted)
                 sg_why(why, "no backend '%s': use systemd, cgroupfs or observe", o->wanted);
@@ -293,6 +298,11 @@ const struct sg_group_dir *sg_scope_dirs(const struct sg_scope *s, size_t *ret_n
 uint32_t sg_scope_unenforced(const struct sg_scope *s)
 {
         return s->unenforced;
+}
+
+struct sg_cpuset sg_scope_cpus(const struct sg_scope *s)
+{
+        return s->cpus;
 }
 
 int sg_scope_move(struct sg_scope *s, pid_t pid, bool into_job)

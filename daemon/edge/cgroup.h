@@ -51,12 +51,14 @@ struct sg_scope_request {
         const char *class;
         uint64_t class_weight;
         struct sg_limits limits;
-        struct sg_cpuset cpus; /* with limits.pin */
+        struct sg_cpuset cpus; /* with limits.pin; sg_scope_adopt() finds them itself */
         bool device_closed;    /* deny all but the standard nodes (null zero full random urandom tty
                                   ptmx pts) and these */
         const struct sg_device_rule *devices;
         size_t n_devices;
-        bool devices_stay; /* sg_scope_adopt(): what they are is what they remain */
+        /* sg_scope_adopt() */
+        bool devices_stay; /* what they are is what they remain */
+        pid_t shim;        /* is in its groups, wherever these are; 0 = not known */
 };
 
 struct sg_backend_options {
@@ -111,6 +113,8 @@ int sg_scope_remove(struct sg_scope *s);
 
 const struct sg_group_dir *sg_scope_dirs(
         const struct sg_scope *s, size_t *ret_n); /* what the shim joins; empty for observe */
+/* Its own set, with limits.pin; none: of an adopted scope that isn't known. */
+struct sg_cpuset sg_scope_cpus(const struct sg_scope *s);
 uint32_t sg_scope_unenforced(
         const struct sg_scope *s); /* bits: limits asked for that did not arrive */
 

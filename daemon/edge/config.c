@@ -286,6 +286,21 @@ static int load_node(struct loader *l)
         return 0;
 }
 
+/* Where the key was written that a complaint about the class begins with, "[Section] Key=". */
+static unsigned line_at_fault(const struct sg_config_origins *o, const char *why,
+                              unsigned otherwise)
+{
+        for (size_t i = 0; i < o->n; i++) {
+                const struct sg_settings_key *k = o->items[i].key;
+                char name[128];
+                int n = snprintf(name, sizeof(name), "[%s] %s=", k->section, k->key);
+
+                if (strncmp(why, name, (size_t)n) == 0)
+                        return o->items[i].line;
+        }
+        return otherwise;
+}
+
 /* Parses and validates; the class goes into the settings only if its file has no error. */
 static int load_class(struct loader *l, struct sg_config_text *text)
 {
@@ -304,7 +319,8 @@ static int load_class(struct loader *l, struct sg_config_text *text)
                 return r;
         r = sg_settings_class_end(l->settings, TAKE_PTR(c), &why);
         if (r == -EINVAL && why)
-                return sg_config_error(l->errors, text->path, name_line, "%s", why);
+                return sg_config_error(l->errors, text->path,
+                                       line_at_fault(text->origins, why, name_line), "%s", why);
         return r;
 }
 

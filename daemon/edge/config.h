@@ -20,8 +20,8 @@ struct sg_config_errors {
 };
 void sg_config_errors_deinit(struct sg_config_errors *e);
 
-/* Looks closer at a value that the settings' table has accepted: -EINVAL with one line in *ret_why.
- */
+/* Looks closer at a value that the settings' table has accepted:
+ * -EINVAL with one line in *ret_why. */
 typedef int (*sg_config_check_fn)(const char *section, const char *key, const char *value,
                                   char **ret_why);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 /*
- * A decision as JSON (docs/bus.md): one form for the log, for what explains a job, and for whoever
- * wants to compute with it. What isn't known or doesn't apply is null.
+ * A decision as JSON (org.schedgov1(5)): one form for the log, for what explains a job, and for
+ * whoever wants to compute with it. What isn't known or doesn't apply is null.
  */
 
 #include "core/governor.h"

@@ -2,8 +2,9 @@
 #pragma once
 /*
  * The log of decisions: one line of JSON for each step of the governor that changed anything, with
- * what was known of the jobs concerned and what they got (schedgov.decision/1, docs/bus.md). A job
- * that isn't in a line got what the last line with it says. The first line after a start has all.
+ * what was known of the jobs concerned and what they got (schedgov.decision/1, org.schedgov1(5)). A
+ * job that isn't in a line got what the last line with it says. The first line after a start has
+ * all.
  *
  *   STATE/decisions.jsonl     what is written now
  *   STATE/decisions.jsonl.1   what was before that, once it had its size

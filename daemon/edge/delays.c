@@ -193,7 +193,7 @@ static const char *explain(int nl_error)
                 return "this kernel has no taskstats";
         case NLE_PERM:
         case NLE_NOACCESS:
-                return "taskstats take CAP_NET_ADMIN (CapabilityBoundingSet= of the service)";
+                return "taskstats take CAP_NET_ADMIN, which root has";
         case NLE_AF_NOSUPPORT:
                 return "netlink sockets are not allowed here (RestrictAddressFamilies=AF_NETLINK?)";
         }

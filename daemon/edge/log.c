@@ -43,11 +43,6 @@ void sg_log_set_level(int priority)
         level = priority;
 }
 
-int sg_log_level(void)
-{
-        return level;
-}
-
 /* systemd tells the device and inode of the journal's stream; a stderr that was redirected since
  * is another file. */
 static bool stderr_is_journal(void)

@@ -11,7 +11,6 @@
 
 /* Messages above this priority (LOG_ERR … LOG_DEBUG) are dropped; LOG_INFO at first. */
 void sg_log_set_level(int priority);
-int sg_log_level(void);
 
 __attribute__((format(printf, 2, 3))) void sg_log(int priority, const char *fmt, ...);
 

@@ -171,18 +171,6 @@ static int attach(struct sg_net_bpf *n)
         return 0;
 }
 
-int sg_net_bpf_detach(struct sg_net_bpf *n)
-{
-        int r, result = 0;
-
-        for (enum way w = 0; w < N_WAYS; w++) {
-                r = sg_bpf_detach(n->base, n->programs[w], attach_types[w]);
-                if (r < 0 && result == 0)
-                        result = r;
-        }
-        return result;
-}
-
 /* --- groups */
 
 static int handle_of(const char *group, struct handle *ret)

@@ -27,8 +27,6 @@ struct sg_net_count {
 int sg_net_bpf_open(struct sg_net_bpf **ret, const char *base, unsigned below, char **ret_why);
 /* Drops the object only. */
 struct sg_net_bpf *sg_net_bpf_free(struct sg_net_bpf *n);
-/* Takes the programs away; as removing `base` does. */
-int sg_net_bpf_detach(struct sg_net_bpf *n);
 
 /* The name by which a group is counted; -errno. */
 int sg_net_bpf_id(const char *group, uint64_t *ret);

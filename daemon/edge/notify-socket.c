@@ -38,7 +38,6 @@ struct sg_notify_socket {
         int fd;
         struct sg_notify_senders senders;
         struct sg_notify_wishes wishes;
-        struct sg_notify_counts counts;
         uint64_t quiet_until[_COMPLAINT_MAX];
 };
 
@@ -95,22 +94,17 @@ static void handle(struct sg_notify_socket *n, const struct sg_datagram *d, cons
         struct sg_job_key key;
         struct sg_notify message;
 
-        n->counts.received++;
         if (d->cut) {
-                n->counts.oversized++;
                 complain(n, OVERSIZED, d, now);
                 return;
         }
         if (sg_notify_senders_find(&n->senders, d->sender, d->uid, now, &key) == SG_NOTIFY_NOBODY) {
-                n->counts.foreign++;
                 complain(n, FOREIGN, d, now);
                 return;
         }
         sg_notify_parse(text, d->size, &message);
-        if (message.n_bad > 0) {
-                n->counts.malformed++;
+        if (message.n_bad > 0)
                 complain(n, MALFORMED, d, now);
-        }
         if (message.allocation_signal >= 0 && set_signal(n, d, message.allocation_signal) < 0)
                 complain(n, TOO_MANY_SIGNALS, d, now);
         n->options.on_message(&key, &message, n->options.userdata);
@@ -243,9 +237,4 @@ void sg_notify_socket_forget(struct sg_notify_socket *n, const struct sg_job_key
 {
         sg_notify_senders_forget(&n->senders, key);
         sg_notify_wishes_forget(&n->wishes, key);
-}
-
-void sg_notify_socket_counts(const struct sg_notify_socket *n, struct sg_notify_counts *ret)
-{
-        *ret = n->counts;
 }

@@ -13,7 +13,6 @@
 
 #include "core/notify-text.h"
 #include "proto/job-key.h"
-#include <stdint.h>
 #include <sys/types.h>
 #include <systemd/sd-event.h>
 
@@ -46,10 +45,6 @@ struct sg_notify_socket_options {
         void *userdata;
 };
 
-struct sg_notify_counts {
-        uint64_t received, foreign, malformed, oversized;
-};
-
 /* The strings of the options are copied. */
 int sg_notify_socket_new(struct sg_notify_socket **ret, sd_event *event,
                          const struct sg_notify_socket_options *o);
@@ -60,5 +55,3 @@ struct sg_notify_socket *sg_notify_socket_free(struct sg_notify_socket *n); /* r
 unsigned sg_notify_socket_signal(struct sg_notify_socket *n, const struct sg_job_key *key);
 /* At the end of an attempt. */
 void sg_notify_socket_forget(struct sg_notify_socket *n, const struct sg_job_key *key);
-
-void sg_notify_socket_counts(const struct sg_notify_socket *n, struct sg_notify_counts *ret);

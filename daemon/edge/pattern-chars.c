@@ -7,8 +7,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* --- saying no ----------------------------------------------------------------------------------
- */
+/* --- saying no */
 
 __attribute__((format(printf, 3, 4))) int sg_pattern_refuse(struct sg_pattern_parser *p,
                                                             const char *at, const char *format, ...)
@@ -32,8 +31,7 @@ __attribute__((format(printf, 3, 4))) int sg_pattern_refuse(struct sg_pattern_pa
         return -EINVAL;
 }
 
-/* --- the literal --------------------------------------------------------------------------------
- */
+/* --- the literal */
 
 void sg_pattern_run_end(struct sg_pattern_parser *p)
 {
@@ -74,8 +72,7 @@ struct sg_pattern_span sg_pattern_join(struct sg_pattern_span a, struct sg_patte
         };
 }
 
-/* --- characters ---------------------------------------------------------------------------------
- */
+/* --- characters */
 
 static bool is_letter(char c)
 {
@@ -193,8 +190,7 @@ int sg_pattern_parse_escape(struct sg_pattern_parser *p, struct sg_pattern_span 
         return r < 0 ? r : write_byte(p, byte, ret);
 }
 
-/* --- brackets -----------------------------------------------------------------------------------
- */
+/* --- brackets */
 
 /* [:alpha:] at p->p. */
 static int parse_class(struct sg_pattern_parser *p, struct sg_byte_set *set)

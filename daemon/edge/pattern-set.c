@@ -20,7 +20,7 @@ void sg_byte_set_add(struct sg_byte_set *set, unsigned from, unsigned to)
                 set->bits[b / 64] |= UINT64_C(1) << (b % 64);
 }
 
-bool sg_byte_set_has(const struct sg_byte_set *set, unsigned byte)
+static bool has(const struct sg_byte_set *set, unsigned byte)
 {
         return byte < 256 && (set->bits[byte / 64] >> (byte % 64) & 1) != 0;
 }
@@ -38,7 +38,7 @@ void sg_byte_set_fold(struct sg_byte_set *set)
         for (unsigned b = 'a'; b <= 'z'; b++) {
                 unsigned upper = b - 'a' + 'A';
 
-                if (sg_byte_set_has(set, b) || sg_byte_set_has(set, upper)) {
+                if (has(set, b) || has(set, upper)) {
                         sg_byte_set_add(set, b, b);
                         sg_byte_set_add(set, upper, upper);
                 }
@@ -108,9 +108,9 @@ static unsigned write_runs(const struct sg_byte_set *set, bool alone[256], FILE 
         for (unsigned b = 1; b < 256; b++) {
                 unsigned to = b;
 
-                if (!sg_byte_set_has(set, b))
+                if (!has(set, b))
                         continue;
-                while (sg_byte_set_has(set, to + 1))
+                while (has(set, to + 1))
                         to++;
                 n += write_run(b, to, alone, out);
                 b = to;
@@ -158,7 +158,7 @@ unsigned sg_byte_set_write(const struct sg_byte_set *set, FILE *out)
         unsigned count = 0, last = 0;
 
         for (unsigned b = 1; b < 256; b++)
-                if (sg_byte_set_has(set, b)) {
+                if (has(set, b)) {
                         last = b;
                         count++;
                 }

@@ -22,8 +22,7 @@ static int check_size(struct sg_pattern_parser *p, const struct sg_pattern_span 
         return 0;
 }
 
-/* --- what parts cost ----------------------------------------------------------------------------
- */
+/* --- what parts cost */
 
 static struct sg_pattern_span span_either(struct sg_pattern_span a, struct sg_pattern_span b)
 {
@@ -58,8 +57,7 @@ static struct sg_pattern_span span_repeat(struct sg_pattern_span a, unsigned min
         return all;
 }
 
-/* --- groups -------------------------------------------------------------------------------------
- */
+/* --- groups */
 
 static int parse_either(struct sg_pattern_parser *p, struct sg_pattern_span *ret);
 
@@ -154,8 +152,7 @@ static int parse_group(struct sg_pattern_parser *p, struct sg_pattern_span *ret)
         return 0;
 }
 
-/* --- repetitions --------------------------------------------------------------------------------
- */
+/* --- repetitions */
 
 /* "{2}", "{2,}", "{2,5}" at s: its length, or 0 for any other brace, which is a character. */
 static size_t read_braces(const char *s, unsigned *ret_min, unsigned *ret_max)
@@ -220,8 +217,7 @@ static int parse_repeat(struct sg_pattern_parser *p, bool assertion, struct sg_p
         return refuse_second(p);
 }
 
-/* --- the whole ----------------------------------------------------------------------------------
- */
+/* --- the whole */
 
 static int parse_atom(struct sg_pattern_parser *p, struct sg_pattern_span *ret, bool *ret_assertion)
 {

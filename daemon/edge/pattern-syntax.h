@@ -35,7 +35,6 @@ struct sg_byte_set {
 void sg_byte_set_add(struct sg_byte_set *set, unsigned from, unsigned to);
 void sg_byte_set_invert(struct sg_byte_set *set);
 void sg_byte_set_fold(struct sg_byte_set *set); /* letters in both cases */
-bool sg_byte_set_has(const struct sg_byte_set *set, unsigned byte);
 /* As a bracket expression, or as the one character that it is; the number of its parts, which is
  * what libtre makes states of. 0 = it is empty, or memory is short: what is written is of no use.
  */

@@ -8,8 +8,7 @@
 
 #define DEATHS_MAX 3
 
-/* --- jobs ---------------------------------------------------------------------------------------
- */
+/* --- jobs */
 
 static bool is_key(const struct sg_followed *f, const struct sg_job_key *key)
 {
@@ -159,8 +158,7 @@ void sg_job_reader_say_all(struct sg_job_reader *r)
         sg_job_reader_send(r);
 }
 
-/* --- what is said of them -----------------------------------------------------------------------
- */
+/* --- what is said of them */
 
 static void tell_trouble(struct sg_job_reader *r, struct sg_followed *f,
                          enum sg_reader_trouble kind, const char *text)

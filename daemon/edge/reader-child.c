@@ -33,8 +33,7 @@ struct child {
         bool said;                         /* something, in this round */
 };
 
-/* --- what it gives up ---------------------------------------------------------------------------
- */
+/* --- what it gives up */
 
 /* Of root's power it needs to read the files of others. Best effort: a sandbox may forbid the call,
  * but has taken most of them away already. */
@@ -75,8 +74,7 @@ static void set_up_process(int fd)
         limit_memory();
 }
 
-/* --- what it says -------------------------------------------------------------------------------
- */
+/* --- what it says */
 
 static void begin_step(struct child *c, uint64_t id)
 {
@@ -103,8 +101,7 @@ static int flush(struct child *c)
         return r;
 }
 
-/* --- rounds -------------------------------------------------------------------------------------
- */
+/* --- rounds */
 
 static int look_at(struct child *c, struct sg_reading *j, bool last)
 {
@@ -147,8 +144,7 @@ static int look_at_all(struct child *c)
         return r;
 }
 
-/* --- what it is told ----------------------------------------------------------------------------
- */
+/* --- what it is told */
 
 static struct sg_reading *find(struct child *c, uint64_t id)
 {
@@ -268,8 +264,7 @@ static int receive(struct child *c)
         return r < 0 ? r : -EPIPE;
 }
 
-/* --- the loop -----------------------------------------------------------------------------------
- */
+/* --- the loop */
 
 static bool has_rounds(const struct child *c)
 {

@@ -46,8 +46,7 @@ void sg_events_deinit(struct sg_events *e)
         free(TAKE_PTR(e->tag));
 }
 
-/* --- which files --------------------------------------------------------------------------------
- */
+/* --- which files */
 
 /* runs/validation/events.out.tfevents.…: what it measures is known by its directory. */
 static bool is_held_out(const char *path)
@@ -190,8 +189,7 @@ static int look_for_files(struct sg_events *e)
         return S_ISDIR(st.st_mode) ? scan(e) : add_file(e, AT_FDCWD, e->path, e->path);
 }
 
-/* --- what they say ------------------------------------------------------------------------------
- */
+/* --- what they say */
 
 struct taking {
         struct sg_events *e;

@@ -22,8 +22,7 @@ static uint64_t cpu_nsec(void)
         return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* --- trouble ------------------------------------------------------------------------------------
- */
+/* --- trouble */
 
 __attribute__((format(printf, 4, 5))) static void tell(struct sg_reading *j,
                                                        enum sg_reader_trouble kind,
@@ -58,8 +57,7 @@ static void tell_error(struct sg_reading *j, int error, const char *path, struct
                 tell(j, SG_TROUBLE_UNREADABLE, out, "cannot read %s: %s", path, strerror(-error));
 }
 
-/* --- text ---------------------------------------------------------------------------------------
- */
+/* --- text */
 
 static void begin_step(const struct sg_reading *j)
 {
@@ -136,7 +134,7 @@ static void text_tell(struct sg_job_text *t, const char *source, struct sg_recor
         sg_reader_put_report(out, t->job->id, r, t->parser.n_reports - t->n_told,
                              source ? source : t->parser.matched);
         t->n_told = t->parser.n_reports;
-        r->has &= ~(uint32_t)SG_REPORT_EVAL;
+        r->has &= ~(uint32_t)(SG_REPORT_EVAL | SG_REPORT_RANGE);
 }
 
 static void text_settle(struct sg_job_text *t, bool quiet)
@@ -165,8 +163,7 @@ static void look_at_text(struct sg_job_text *t, struct sg_tail *tail, bool last,
                      tail->path);
 }
 
-/* --- files --------------------------------------------------------------------------------------
- */
+/* --- files */
 
 static void look_at_file(struct sg_reading *j, struct sg_record *out)
 {
@@ -232,8 +229,7 @@ void sg_reading_tell_journal(struct sg_reading *j, int error, bool last, struct 
                 tell(j, SG_TROUBLE_JOURNAL, out, "cannot read the journal: %s", strerror(-error));
 }
 
-/* --- life ---------------------------------------------------------------------------------------
- */
+/* --- life */
 
 static int open_texts(struct sg_reading *j, const struct sg_follow *f)
 {
@@ -243,6 +239,7 @@ static int open_texts(struct sg_reading *j, const struct sg_follow *f)
                 r = text_open(&j->log_text, j, f);
                 if (r >= 0)
                         r = sg_tail_init(&j->log, f->log, SG_TAIL_ANYBODY, f->since_usec);
+                j->log.before = f->log_before;
         }
         if (r >= 0 && f->output) {
                 r = text_open(&j->output_text, j, f);

@@ -109,8 +109,7 @@ static int journal_open(struct sg_journal *j)
         return r;
 }
 
-/* --- which entries ------------------------------------------------------------------------------
- */
+/* --- which entries */
 
 /* The invocation's ID is unique: it also finds what a user's own manager started. */
 static int add_match(struct sg_journal *j, const struct sg_journal_unit *u)
@@ -158,8 +157,7 @@ static bool is_of(sd_journal *handle, const struct sg_journal_unit *u)
                                 : field_is(handle, "_SYSTEMD_UNIT", u->unit);
 }
 
-/* --- entries ------------------------------------------------------------------------------------
- */
+/* --- entries */
 
 static void hand_out(sd_journal *handle, struct sg_journal_unit *u)
 {
@@ -224,8 +222,7 @@ static int catch_up(struct sg_journal *j, struct sg_journal_unit *u)
         return r;
 }
 
-/* --- the common position ------------------------------------------------------------------------
- */
+/* --- the common position */
 
 /* Behind the last entry that was seen; 1 = the current entry is one that wasn't. */
 static int go_back(struct sg_journal *j)

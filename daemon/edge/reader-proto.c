@@ -28,11 +28,13 @@ enum tag {
         TAG_SOURCE,
         TAG_TROUBLE,
         TAG_TEXT,
+        TAG_LOG_BEFORE,
         _TAG_MAX,
 };
 
 #define HAS_ALL                                                                                    \
-        (SG_REPORT_EVAL | SG_REPORT_STEP | SG_REPORT_TOTAL | SG_REPORT_EPOCH | SG_REPORT_EPOCHS)
+        (SG_REPORT_EVAL | SG_REPORT_STEP | SG_REPORT_TOTAL | SG_REPORT_EPOCH | SG_REPORT_EPOCHS |  \
+         SG_REPORT_RANGE)
 
 static const struct {
         enum tag tag;
@@ -62,8 +64,7 @@ static const struct {
 #define AT(object, offset, type) ((type)(void *)((char *)(object) + (offset)))
 #define FROM(object, offset, type) ((type)(const void *)((const char *)(object) + (offset)))
 
-/* --- out ----------------------------------------------------------------------------------------
- */
+/* --- out */
 
 void sg_reader_put_follow(struct sg_record *out, uint64_t id, const struct sg_follow *f)
 {
@@ -73,6 +74,7 @@ void sg_reader_put_follow(struct sg_record *out, uint64_t id, const struct sg_fo
         sg_record_put_u64(out, TAG_UID, f->uid);
         sg_record_put_u64(out, TAG_GOAL, (uint64_t)f->goal);
         sg_record_put_u64(out, TAG_SINCE, f->since_usec);
+        sg_record_put_u64(out, TAG_LOG_BEFORE, f->log_before);
         for (size_t i = 0; i < SG_ELEMENTSOF(strings); i++)
                 sg_record_put_str(out, (uint16_t)strings[i].tag,
                                   *FROM(f, strings[i].offset, const char *const *));
@@ -98,11 +100,12 @@ void sg_reader_put_interval(struct sg_record *out, uint64_t usec)
 void sg_reader_put_report(struct sg_record *out, uint64_t id, const struct sg_report *report,
                           uint64_t n_reports, const char *source)
 {
+        const double evals[] = {report->eval, report->least, report->most};
         size_t mark = sg_record_open(out, SG_READER_REPORT);
 
         sg_record_put_u64(out, TAG_ID, id);
         sg_record_put_u64(out, TAG_HAS, report->has);
-        sg_record_put(out, TAG_EVAL, &report->eval, sizeof(report->eval));
+        sg_record_put(out, TAG_EVAL, evals, sizeof(evals));
         for (size_t i = 0; i < SG_ELEMENTSOF(counts); i++)
                 sg_record_put_u64(out, (uint16_t)counts[i].tag,
                                   *FROM(report, counts[i].offset, const uint64_t *));
@@ -123,8 +126,7 @@ void sg_reader_put_trouble(struct sg_record *out, uint64_t id, enum sg_reader_tr
         sg_record_close(out, mark);
 }
 
-/* --- in -----------------------------------------------------------------------------------------
- */
+/* --- in */
 
 /* An absent field is 0. */
 static int read_u64(const struct sg_field fields[_TAG_MAX], enum tag tag, uint64_t max,
@@ -150,6 +152,8 @@ static int read_follow(const struct sg_field fields[_TAG_MAX], struct sg_reader_
                 r = read_u64(fields, TAG_GOAL, SG_GOAL_MAX, &goal);
         if (r >= 0)
                 r = read_u64(fields, TAG_SINCE, UINT64_MAX, &m->follow.since_usec);
+        if (r >= 0)
+                r = read_u64(fields, TAG_LOG_BEFORE, UINT64_MAX, &m->follow.log_before);
         if (r < 0)
                 return r;
         m->follow.uid = (uid_t)uid;
@@ -167,7 +171,8 @@ static int read_follow(const struct sg_field fields[_TAG_MAX], struct sg_reader_
 
 static int read_report(const struct sg_field fields[_TAG_MAX], struct sg_reader_message *m)
 {
-        const struct sg_field *eval = &fields[TAG_EVAL];
+        const struct sg_field *field = &fields[TAG_EVAL];
+        double evals[3];
         uint64_t has;
         int r;
 
@@ -180,9 +185,12 @@ static int read_report(const struct sg_field fields[_TAG_MAX], struct sg_reader_
         if (r < 0)
                 return r;
         m->report.has = (uint32_t)has;
-        if (eval->size != sizeof(m->report.eval) || !fields[TAG_SOURCE].data)
+        if (field->size != sizeof(evals) || !fields[TAG_SOURCE].data)
                 return -EBADMSG;
-        memcpy(&m->report.eval, eval->data, sizeof(m->report.eval));
+        memcpy(evals, field->data, sizeof(evals));
+        m->report.eval = evals[0];
+        m->report.least = evals[1];
+        m->report.most = evals[2];
         return sg_field_strcpy(&fields[TAG_SOURCE], m->source, sizeof(m->source));
 }
 

@@ -114,11 +114,11 @@ static void start_reading(struct sg_tail *t, const struct stat *st)
 {
         uint64_t size = (uint64_t)st->st_size;
 
-        t->at = 0;
+        t->at = !t->opened && t->before <= size ? t->before : 0;
         t->mid_line = false;
         if (!t->opened && sg_mtime_usec(st) < t->since_usec)
                 t->at = size;
-        else if (!t->opened && size > SG_TAIL_NEWEST) {
+        else if (!t->opened && size - t->at > SG_TAIL_NEWEST) {
                 t->at = size - SG_TAIL_NEWEST;
                 t->mid_line = true;
         }

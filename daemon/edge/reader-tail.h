@@ -24,6 +24,7 @@ struct sg_tail {
         char *path;
         uid_t uid;           /* whose file it has to be; SG_TAIL_ANYBODY */
         uint64_t since_usec; /* what a file had that was last written before is left alone */
+        uint64_t before;     /* nor are so many bytes that it begins with read */
         uint64_t n_rotated, n_truncated, skipped_bytes;
         /* its own: */
         int fd;

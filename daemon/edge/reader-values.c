@@ -19,8 +19,7 @@ struct taking {
         struct sg_report report;
 };
 
-/* --- names --------------------------------------------------------------------------------------
- */
+/* --- names */
 
 static uint32_t count_of(const char *name)
 {
@@ -138,8 +137,7 @@ static int finish(struct sg_values *v, const struct taking *t, struct sg_report 
         return 1;
 }
 
-/* --- JSON ---------------------------------------------------------------------------------------
- */
+/* --- JSON */
 
 static bool value_of(json_t *value, double *ret)
 {
@@ -255,8 +253,7 @@ int sg_values_json_line(const char *line, size_t n, enum sg_goal goal, void *sta
         return r > 0; /* short of memory a line is lost, the next one may do */
 }
 
-/* --- lines --------------------------------------------------------------------------------------
- */
+/* --- lines */
 
 static void take_line(struct taking *t, const char *s, const char *end)
 {

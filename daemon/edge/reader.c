@@ -27,8 +27,7 @@ uint64_t sg_reader_check_usec = 5 * SG_USEC_PER_SEC;
 /* Linked in with --coverage only: the reader's end is no exit(3). */
 extern void __gcov_dump(void) __attribute__((weak));
 
-/* --- birth --------------------------------------------------------------------------------------
- */
+/* --- birth */
 
 static int new_page(struct sg_job_reader *r)
 {
@@ -96,8 +95,7 @@ int sg_job_reader_start(struct sg_job_reader **ret, const char *journal_dir)
         return e;
 }
 
-/* --- death --------------------------------------------------------------------------------------
- */
+/* --- death */
 
 static void corpse_free(struct sg_reader_corpse *c)
 {
@@ -189,8 +187,12 @@ static void reader_die(struct sg_job_reader *r, const char *what)
         sg_job_reader_finish_all(r);
 }
 
-/* --- signs of life ------------------------------------------------------------------------------
- */
+/* --- signs of life */
+
+static bool at_work(const struct sg_job_reader *r)
+{
+        return atomic_load_explicit(&r->page->busy, memory_order_relaxed) != SG_READER_NOBODY;
+}
 
 /* Something should come of it without a further word of ours. */
 static bool has_work(const struct sg_job_reader *r)
@@ -198,20 +200,22 @@ static bool has_work(const struct sg_job_reader *r)
         if (r->fd < 0)
                 return false;
         return (r->interval_usec > 0 && !sg_list_empty(&r->followed)) || r->out.size > r->sent ||
-               atomic_load_explicit(&r->page->busy, memory_order_relaxed) != SG_READER_NOBODY ||
-               sg_job_reader_is_finishing(r);
+               at_work(r) || sg_job_reader_is_finishing(r);
+}
+
+/* Until the next check: what it was asked is to be done soon, its own rounds in their time. */
+static uint64_t patience(const struct sg_job_reader *r)
+{
+        bool asked = at_work(r) || r->out.size > r->sent || sg_job_reader_is_finishing(r);
+
+        return asked || r->interval_usec < sg_reader_check_usec ? sg_reader_check_usec
+                                                                : r->interval_usec;
 }
 
 /* Checks, not time, are counted: after the machine has slept it has its time, too. */
 static unsigned silence_allowed(const struct sg_job_reader *r)
 {
-        bool at_work =
-                atomic_load_explicit(&r->page->busy, memory_order_relaxed) != SG_READER_NOBODY;
-        uint64_t rounds = r->interval_usec / sg_reader_check_usec;
-
-        if (at_work || r->interval_usec == 0)
-                return SILENCE_MAX;
-        return rounds < UINT32_MAX / 2 ? SILENCE_MAX + 1 + (unsigned)rounds : UINT32_MAX;
+        return at_work(r) || r->interval_usec == 0 ? SILENCE_MAX : SILENCE_MAX + 1;
 }
 
 static int on_check(sd_event_source *source, uint64_t usec, void *userdata)
@@ -229,24 +233,30 @@ static int on_check(sd_event_source *source, uint64_t usec, void *userdata)
         if (r->silence >= silence_allowed(r))
                 reader_die(r, "doesn't answer");
         else
-                set_timer(r->check, sg_reader_check_usec);
+                set_timer(r->check, patience(r));
         return 0;
+}
+
+static bool due_within(sd_event_source *source, uint64_t usec)
+{
+        uint64_t due;
+        int enabled = SD_EVENT_OFF;
+
+        return sd_event_source_get_enabled(source, &enabled) >= 0 && enabled != SD_EVENT_OFF &&
+               sd_event_source_get_time(source, &due) >= 0 && due <= sg_now_monotonic_usec() + usec;
 }
 
 static void look_after(struct sg_job_reader *r)
 {
-        int enabled = SD_EVENT_OFF;
+        uint64_t usec = patience(r);
 
-        if (!r->check || r->fd < 0)
-                return;
-        if (sd_event_source_get_enabled(r->check, &enabled) >= 0 && enabled != SD_EVENT_OFF)
+        if (!r->check || r->fd < 0 || due_within(r->check, usec))
                 return;
         r->silence = 0;
-        set_timer(r->check, sg_reader_check_usec);
+        set_timer(r->check, usec);
 }
 
-/* --- datagrams ----------------------------------------------------------------------------------
- */
+/* --- datagrams */
 
 /* As many whole messages as go into one. */
 static size_t next_chunk(const struct sg_job_reader *r)
@@ -327,8 +337,7 @@ static int on_io(sd_event_source *source, int fd, uint32_t revents, void *userda
         return 0;
 }
 
-/* --- life ---------------------------------------------------------------------------------------
- */
+/* --- life */
 
 static int attach_io(struct sg_job_reader *r)
 {

@@ -6,10 +6,11 @@
  * and the disk that it reads may hang: neither may crash or stop the governor.
  *
  * It looks at what it follows on every interval (and once when it begins); with an interval of 0,
- * or nothing to follow, neither side wakes up. If it dies, or stays busy with one job for 10 s, it
- * is killed and started again, later each time (up to a minute) if that goes on, and begins anew
- * with everything that is followed. A job that it was busy with when that happened for the third
- * time isn't followed any more, which is a trouble of that job.
+ * or nothing to follow, neither side wakes up. If it dies, or stays busy with one job for 10 s
+ * (seen one interval later where that is longer), it is killed and started again, later each time
+ * (up to a minute) if that goes on, and begins anew with everything that is followed. A job that it
+ * was busy with when that happened for the third time isn't followed any more, which is a trouble
+ * of that job.
  */
 
 #include "base/cleanup.h"
@@ -26,6 +27,7 @@ struct sg_follow {
         uid_t uid; /* whose files `output`, `file` and `events` have to be */
         enum sg_goal goal;
         uint64_t since_usec;    /* when the attempt began (realtime): what is older isn't its own */
+        uint64_t log_before;    /* bytes of the log that are of attempts before */
         const char *log;        /* the managed log, or NULL */
         const char *output;     /* the user's own file, or NULL */
         const char *preset;     /* for log, output and unit: "auto", "keras", …, or "none" */

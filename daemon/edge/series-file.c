@@ -231,13 +231,3 @@ int sg_series_read(const char *state_dir, const struct sg_job_key *key, struct s
         *ret = TAKE_PTR(s);
         return 0;
 }
-
-int sg_series_remove(const char *state_dir, const struct sg_job_key *key)
-{
-        char path[PATH_MAX];
-        int r = path_of(state_dir, key, path);
-
-        if (r < 0)
-                return r;
-        return unlink(path) == 0 || errno == ENOENT ? 0 : -errno;
-}

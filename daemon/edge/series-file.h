@@ -27,6 +27,3 @@ int sg_series_read(const char *state_dir, const struct sg_job_key *key, struct s
 
 /* What the bytes of a file say; any bytes are fine. 0 or -EBADMSG. */
 int sg_series_parse(const void *data, uint64_t size, struct sg_series *ret);
-
-/* One that isn't there is fine. */
-int sg_series_remove(const char *state_dir, const struct sg_job_key *key);

@@ -19,9 +19,7 @@ struct sg_store_request {
         sg_store_cb each, done;
         sg_attempt_cb attempt;
         sg_event_cb event;
-        sg_store_spec_cb spec;
         void *userdata;
-        bool answered;        /* its row has been handed over: SPEC */
         struct sg_job *known; /* SUBMIT: the job first stored under the token */
         uint64_t *ret_last_n; /* LOAD, together with */
         int *ret_result;

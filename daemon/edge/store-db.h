@@ -70,8 +70,8 @@ typedef int (*sg_db_row_cb)(sqlite3_stmt *row, void *userdata);
 
 /* --- store-db.c: the file, transactions, errors --- */
 
-/* Opens or creates, and migrates. On failure sg_db_why() says what to do; nothing is overwritten.
- */
+/* Opens or creates, and migrates. On failure sg_db_why() says what to do;
+ * nothing is overwritten. */
 int sg_db_open(struct sg_db *db, const char *path);
 /* checkpoint: the WAL goes into the database; without it the next opener does that. */
 void sg_db_close(struct sg_db *db, bool checkpoint);
@@ -80,8 +80,8 @@ int sg_db_commit(struct sg_db *db);
 void sg_db_rollback(struct sg_db *db);
 int sg_db_savepoint(struct sg_db *db);
 int sg_db_release(struct sg_db *db, bool keep);
-/* Moves the WAL into the database once it has grown enough; between replies, not inside a COMMIT.
- */
+/* Moves the WAL into the database once it has grown enough; between replies,
+ * not inside a COMMIT. */
 void sg_db_checkpoint(struct sg_db *db);
 bool sg_db_failed(const struct sg_db *db);
 const char *sg_db_why(const struct sg_db *db);
@@ -122,12 +122,13 @@ int sg_db_live_jobs(struct sg_db *db, sg_db_row_cb cb, void *userdata);
 int sg_db_list(struct sg_db *db, const struct sg_store_query *q, sg_db_row_cb cb, void *userdata);
 int sg_db_job_by_token(struct sg_db *db, uint64_t uid, const char *token, sg_db_row_cb cb,
                        void *userdata);
-int sg_db_events(struct sg_db *db, uint64_t after_seq, uint64_t uid, uint64_t n, uint64_t limit,
-                 sg_db_row_cb cb, void *userdata);
+/* key->n 0 = of all jobs. */
+int sg_db_events(struct sg_db *db, uint64_t after_seq, uint64_t uid, const struct sg_job_key *key,
+                 uint64_t limit, sg_db_row_cb cb, void *userdata);
 /* The submitted spec; -ENODATA once it is erased, -ENOENT if there is no such job. */
 int sg_db_spec(struct sg_db *db, const struct sg_job_key *key, sg_db_row_cb cb, void *userdata);
-/* The largest n ever given to a job of this origin that the database knows of. */
-int sg_db_last_n(struct sg_db *db, const char *origin, uint64_t *ret);
+/* The largest n ever given to a job that the database knows of, of whatever origin. */
+int sg_db_last_n(struct sg_db *db, uint64_t *ret);
 /* Whether the directory of this attempt is needed no more: its end is committed, or (and then the
  * return value is 1) no such job is known. */
 int sg_db_attempt_is_over(struct sg_db *db, const struct sg_job_key *key, bool *ret);

@@ -37,16 +37,17 @@ void sg_store_request_fail(struct sg_store *s, struct sg_store_request *q, int e
                 q->attempt(error, NULL, q->userdata);
         else if (q->event)
                 q->event(NULL, q->userdata);
-        else if (q->spec && !q->answered)
-                q->spec(error, NULL, 0, q->userdata);
         free_request(q);
 }
 
-static int dispatch_job(struct sg_store_request *q, const struct sg_field *f)
+static int dispatch_row(struct sg_store_request *q, const struct sg_store_message *m)
 {
+        const struct sg_field *f = &m->fields[SG_STORE_TAG_JOB];
         _cleanup_(sg_job_deinit) struct sg_job job;
         int r;
 
+        if (!f->data)
+                return -EBADMSG;
         sg_job_init(&job);
         r = sg_job_decode(&job, f->data, f->size);
         if (r < 0)
@@ -60,21 +61,6 @@ static int dispatch_job(struct sg_store_request *q, const struct sg_field *f)
         } else if (q->each) {
                 q->each(0, &job, q->userdata);
         }
-        return 0;
-}
-
-static int dispatch_row(struct sg_store_request *q, const struct sg_store_message *m)
-{
-        const struct sg_field *job = &m->fields[SG_STORE_TAG_JOB];
-        const struct sg_field *bytes = &m->fields[SG_STORE_TAG_BYTES];
-
-        if (job->data)
-                return dispatch_job(q, job);
-        if (q->kind != SG_STORE_SPEC || !bytes->data)
-                return -EBADMSG;
-        q->answered = true;
-        if (q->spec)
-                q->spec(0, bytes->data, bytes->size, q->userdata);
         return 0;
 }
 

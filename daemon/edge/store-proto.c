@@ -34,7 +34,8 @@ int sg_store_frame_close(struct sg_record *out, size_t mark)
         return 0;
 }
 
-int sg_store_frame_next(const void *data, size_t size, size_t *ret_size)
+/* The first frame in data: 1 = *ret_size bytes with their length, 0 = more is needed, -EBADMSG. */
+static int next_frame(const void *data, size_t size, size_t *ret_size)
 {
         uint32_t length;
 
@@ -110,14 +111,13 @@ static void inbox_compact(struct sg_store_inbox *in)
         in->taken = 0;
 }
 
-/* What to ask for: the rest of a frame whose length is known, so that it needn't be copied about.
- */
+/* What to ask for: the rest of a frame whose length is known,
+ * so that it needn't be copied about. */
 static size_t inbox_want(const struct sg_store_inbox *in)
 {
         size_t frame = 0;
 
-        if (in->bytes.size > 0 &&
-            sg_store_frame_next(in->bytes.data, in->bytes.size, &frame) == 0 &&
+        if (in->bytes.size > 0 && next_frame(in->bytes.data, in->bytes.size, &frame) == 0 &&
             frame > in->bytes.size + RECEIVE_SIZE)
                 return frame - in->bytes.size;
         return RECEIVE_SIZE;
@@ -164,7 +164,7 @@ int sg_store_inbox_take(struct sg_store_inbox *in, const uint8_t **ret_frame, si
 
         if (in->bytes.size == in->taken)
                 return 0;
-        r = sg_store_frame_next(in->bytes.data + in->taken, in->bytes.size - in->taken, &size);
+        r = next_frame(in->bytes.data + in->taken, in->bytes.size - in->taken, &size);
         if (r <= 0)
                 return r;
         *ret_frame = in->bytes.data + in->taken;

@@ -21,7 +21,6 @@ enum sg_store_kind {
         SG_STORE_LOAD,
         SG_STORE_LIST,
         SG_STORE_EVENTS,
-        SG_STORE_SPEC,
         SG_STORE_RETENTION,
         SG_STORE_CLOSE, /* the last one: an orderly end */
         /* replies */
@@ -75,8 +74,6 @@ size_t sg_store_frame_open(struct sg_record *out, enum sg_store_kind kind);
 /* On failure (-ENOMEM, -E2BIG) the frame is taken out again and `out` is as it was before. */
 int sg_store_frame_close(struct sg_record *out, size_t mark);
 
-/* The first frame in data: 1 = *ret_size bytes with their length, 0 = more is needed, -EBADMSG. */
-int sg_store_frame_next(const void *data, size_t size, size_t *ret_size);
 /* Of one frame, with its length. -EBADMSG. */
 int sg_store_message_parse(struct sg_store_message *ret, const void *frame, size_t size);
 

@@ -102,8 +102,8 @@ int sg_db_job_by_token(struct sg_db *db, uint64_t uid, const char *token, sg_db_
         return r < 0 ? r : 0;
 }
 
-int sg_db_events(struct sg_db *db, uint64_t after_seq, uint64_t uid, uint64_t n, uint64_t limit,
-                 sg_db_row_cb cb, void *userdata)
+int sg_db_events(struct sg_db *db, uint64_t after_seq, uint64_t uid, const struct sg_job_key *key,
+                 uint64_t limit, sg_db_row_cb cb, void *userdata)
 {
         sqlite3_stmt *stmt;
         int r;
@@ -113,8 +113,9 @@ int sg_db_events(struct sg_db *db, uint64_t after_seq, uint64_t uid, uint64_t n,
                 return r;
         (void)sqlite3_bind_int64(stmt, 1, at_most(after_seq));
         (void)sqlite3_bind_int64(stmt, 2, (int64_t)uid);
-        (void)sqlite3_bind_int64(stmt, 3, (int64_t)n);
+        (void)sqlite3_bind_int64(stmt, 3, (int64_t)key->n);
         (void)sqlite3_bind_int64(stmt, 4, at_most(limit));
+        sg_sql_bind_text(stmt, 5, key->origin);
         r = each_row(db, stmt, cb, userdata);
         return r < 0 ? r : 0;
 }
@@ -136,7 +137,7 @@ int sg_db_spec(struct sg_db *db, const struct sg_job_key *key, sg_db_row_cb cb, 
         return r;
 }
 
-int sg_db_last_n(struct sg_db *db, const char *origin, uint64_t *ret)
+int sg_db_last_n(struct sg_db *db, uint64_t *ret)
 {
         sqlite3_stmt *stmt;
         int r;
@@ -144,7 +145,6 @@ int sg_db_last_n(struct sg_db *db, const char *origin, uint64_t *ret)
         r = sg_db_statement(db, SG_SQL_LAST_N, &stmt);
         if (r < 0)
                 return r;
-        sg_sql_bind_text(stmt, 1, origin);
         r = sg_db_step(db, stmt);
         if (r <= 0)
                 return r < 0 ? r : -EIO;

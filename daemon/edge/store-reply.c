@@ -96,13 +96,3 @@ int sg_writer_reply_event(sqlite3_stmt *row, void *userdata)
         }
         return sg_writer_reply_close(w, mark);
 }
-
-int sg_writer_reply_spec(sqlite3_stmt *row, void *userdata)
-{
-        struct sg_writer *w = userdata;
-        size_t mark = sg_store_frame_open(&w->out, SG_STORE_ROW);
-
-        sg_record_put(&w->out, SG_STORE_TAG_BYTES, sqlite3_column_blob(row, 0),
-                      (size_t)sqlite3_column_bytes(row, 0));
-        return sg_writer_reply_close(w, mark);
-}

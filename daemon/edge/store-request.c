@@ -105,23 +105,6 @@ void sg_store_inspect(struct sg_store *s, const struct sg_job_key *key, enum sg_
         sg_store_request_send(s, q, mark);
 }
 
-void sg_store_read_spec(struct sg_store *s, const struct sg_job_key *key, sg_store_spec_cb cb,
-                        void *userdata)
-{
-        struct sg_store_request *q;
-        size_t mark;
-
-        q = sg_store_request_new(s, SG_STORE_SPEC, userdata, &mark);
-        if (!q) {
-                if (cb)
-                        cb(-ENOMEM, NULL, 0, userdata);
-                return;
-        }
-        q->spec = cb;
-        put_key(&s->out, key);
-        sg_store_request_send(s, q, mark);
-}
-
 void sg_store_list(struct sg_store *s, const struct sg_store_query *query, sg_store_cb each,
                    sg_store_cb done, void *userdata)
 {
@@ -148,8 +131,8 @@ void sg_store_list(struct sg_store *s, const struct sg_store_query *query, sg_st
         sg_store_request_send(s, q, mark);
 }
 
-void sg_store_events(struct sg_store *s, uint64_t after_seq, uint64_t uid, uint64_t n,
-                     uint64_t limit, sg_event_cb cb, void *userdata)
+void sg_store_events(struct sg_store *s, uint64_t after_seq, uint64_t uid,
+                     const struct sg_job_key *job, uint64_t limit, sg_event_cb cb, void *userdata)
 {
         struct sg_store_request *q;
         size_t mark;
@@ -163,7 +146,7 @@ void sg_store_events(struct sg_store *s, uint64_t after_seq, uint64_t uid, uint6
         q->event = cb;
         sg_record_put_u64(&s->out, SG_STORE_TAG_SEQ, after_seq);
         sg_record_put_u64(&s->out, SG_STORE_TAG_UID, uid);
-        sg_record_put_u64(&s->out, SG_STORE_TAG_N, n);
+        put_key(&s->out, job);
         sg_record_put_u64(&s->out, SG_STORE_TAG_LIMIT, limit);
         sg_store_request_send(s, q, mark);
 }
@@ -181,8 +164,7 @@ void sg_store_set_retention(struct sg_store *s, uint64_t max_jobs, uint64_t max_
         sg_store_request_send(s, q, mark);
 }
 
-int sg_store_load(struct sg_store *s, const char *origin, uint64_t *ret_last_n, sg_store_cb each,
-                  void *userdata)
+int sg_store_load(struct sg_store *s, uint64_t *ret_last_n, sg_store_cb each, void *userdata)
 {
         struct sg_store_request *q;
         uint64_t last_n = 0;
@@ -195,7 +177,6 @@ int sg_store_load(struct sg_store *s, const char *origin, uint64_t *ret_last_n, 
         q->each = each;
         q->ret_last_n = &last_n;
         q->ret_result = &result;
-        sg_record_put_str(&s->out, SG_STORE_TAG_ORIGIN, origin);
         sg_store_request_send(s, q, mark);
         r = sg_store_flush(s);
         if (r >= 0)

@@ -82,10 +82,10 @@ const unsigned sg_sql_n_migrations = SG_ELEMENTSOF(sg_sql_migrations);
 #define QUERY                                                                                      \
         " AND (?2 = -1 OR uid = ?2) AND (?3 < 0 OR state = ?3) AND (?4 IS NULL OR name = ?4)"      \
         " AND (?5 IS NULL OR class = ?5) AND (?9 IS NULL OR user = ?9)"                            \
-        " AND submitted_usec BETWEEN ?6 AND ?7"                                                    \
+        " AND ended_usec BETWEEN ?6 AND ?7"                                                        \
         " ORDER BY n DESC LIMIT ?8"
 #define EVENT "SELECT seq, time_usec, origin, n, attempt, uid, state, reason FROM events"
-#define EVENT_FILTER "(?2 = -1 OR uid = ?2) AND (?3 = 0 OR n = ?3)"
+#define EVENT_FILTER "(?2 = -1 OR uid = ?2) AND (?3 = 0 OR (n = ?3 AND origin = ?5))"
 #define PRUNE(which) "DELETE FROM jobs WHERE rowid IN (" which ") RETURNING origin, n"
 
 static const char *const texts[_SG_SQL_MAX] = {
@@ -102,10 +102,8 @@ static const char *const texts[_SG_SQL_MAX] = {
         [SG_SQL_JOBS_ALL] = "SELECT @ FROM jobs INDEXED BY jobs_key WHERE n < ?1" QUERY,
         [SG_SQL_JOBS_FINISHED] =
                 "SELECT @ FROM jobs INDEXED BY jobs_key WHERE n < ?1 AND " FINAL QUERY,
-        [SG_SQL_LAST_N] = "SELECT max("
-                          "ifnull((SELECT last_n FROM counters WHERE origin = ?1), 0),"
-                          "ifnull((SELECT n FROM jobs WHERE origin = ?1 ORDER BY n DESC LIMIT 1),"
-                          " 0))",
+        [SG_SQL_LAST_N] = "SELECT max(ifnull((SELECT max(last_n) FROM counters), 0),"
+                          " ifnull((SELECT max(n) FROM jobs INDEXED BY jobs_key), 0))",
         [SG_SQL_COUNT_FINISHED] = "SELECT count(*) FROM jobs INDEXED BY jobs_ended WHERE " FINAL,
         [SG_SQL_SPEC_INSERT] = "INSERT INTO specs (body) VALUES (?1)",
         [SG_SQL_SPEC_GET] = "SELECT specs.body FROM jobs LEFT JOIN specs ON specs.id = jobs.spec"

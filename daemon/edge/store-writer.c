@@ -17,31 +17,28 @@
 
 static int max_n(const struct sg_job_key *key, void *userdata)
 {
-        struct sg_job_key *last = userdata;
+        uint64_t *last = userdata;
 
-        if (strcmp(key->origin, last->origin) == 0 && key->n > last->n)
-                last->n = key->n;
+        if (key->n > *last)
+                *last = key->n;
         return 0;
 }
 
 /* Also looks at the directories: after a damaged database was moved away, those of jobs that still
  * run must not be met by new ones. */
-static int load(struct sg_writer *w, const struct sg_store_message *m)
+static int load(struct sg_writer *w)
 {
-        struct sg_job_key last = {0};
-        uint64_t n = 0;
+        uint64_t last = 0;
         size_t mark;
         int r;
 
-        r = sg_field_strcpy(&m->fields[SG_STORE_TAG_ORIGIN], last.origin, sizeof(last.origin));
+        r = sg_db_live_jobs(&w->db, sg_writer_reply_row, w);
         if (r >= 0)
-                r = sg_db_live_jobs(&w->db, sg_writer_reply_row, w);
-        if (r >= 0)
-                r = sg_db_last_n(&w->db, last.origin, &n);
+                r = sg_db_last_n(&w->db, &last);
         if (r >= 0)
                 r = sg_attempts_each(&w->attempts, max_n, &last);
         mark = sg_writer_done_open(w, r);
-        sg_record_put_u64(&w->out, SG_STORE_TAG_N, n > last.n ? n : last.n);
+        sg_record_put_u64(&w->out, SG_STORE_TAG_N, last);
         return sg_writer_reply_close(w, mark);
 }
 
@@ -81,23 +78,15 @@ static int list(struct sg_writer *w, const struct sg_store_message *m)
 
 static int events(struct sg_writer *w, const struct sg_store_message *m)
 {
-        int r;
-
-        r = sg_db_events(&w->db, sg_store_message_u64(m, SG_STORE_TAG_SEQ),
-                         sg_store_message_u64(m, SG_STORE_TAG_UID),
-                         sg_store_message_u64(m, SG_STORE_TAG_N),
-                         sg_store_message_u64(m, SG_STORE_TAG_LIMIT), sg_writer_reply_event, w);
-        return sg_writer_reply_done(w, r);
-}
-
-static int spec(struct sg_writer *w, const struct sg_store_message *m)
-{
         struct sg_job_key key;
         int r;
 
         r = sg_writer_message_key(m, &key);
         if (r >= 0)
-                r = sg_db_spec(&w->db, &key, sg_writer_reply_spec, w);
+                r = sg_db_events(&w->db, sg_store_message_u64(m, SG_STORE_TAG_SEQ),
+                                 sg_store_message_u64(m, SG_STORE_TAG_UID), &key,
+                                 sg_store_message_u64(m, SG_STORE_TAG_LIMIT), sg_writer_reply_event,
+                                 w);
         return sg_writer_reply_done(w, r);
 }
 
@@ -105,13 +94,11 @@ static int run_query(struct sg_writer *w, const struct sg_store_message *m)
 {
         switch (m->kind) {
         case SG_STORE_LOAD:
-                return load(w, m);
+                return load(w);
         case SG_STORE_LIST:
                 return list(w, m);
         case SG_STORE_EVENTS:
                 return events(w, m);
-        case SG_STORE_SPEC:
-                return spec(w, m);
         case SG_STORE_RETENTION:
                 w->db.max_jobs = sg_store_message_u64(m, SG_STORE_TAG_COUNT);
                 w->db.max_age_usec = sg_store_message_u64(m, SG_STORE_TAG_TIME);

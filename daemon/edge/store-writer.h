@@ -42,8 +42,8 @@ struct sg_writer {
 /* store-writer.c: runs until the other end of fd closes; the exit status. lock_fd is kept open. */
 int sg_writer_main(const char *state_dir, int fd, int lock_fd);
 
-/* store-batch.c: carries the batch out and answers it. Negative: the daemon is gone, or no memory.
- */
+/* store-batch.c: carries the batch out and answers it. Negative: the daemon is gone,
+ * or no memory. */
 int sg_writer_run_batch(struct sg_writer *w);
 
 /* store-reply.c: frames for the daemon, sent when enough have come together or at a flush. The
@@ -55,6 +55,5 @@ int sg_writer_reply_done(struct sg_writer *w, int result);
 int sg_writer_reply_status(struct sg_writer *w, int status, const char *why);
 int sg_writer_reply_row(sqlite3_stmt *row, void *userdata);
 int sg_writer_reply_event(sqlite3_stmt *row, void *userdata);
-int sg_writer_reply_spec(sqlite3_stmt *row, void *userdata);
 
 int sg_writer_message_key(const struct sg_store_message *m, struct sg_job_key *ret);

@@ -20,8 +20,7 @@
 /* Linked in with --coverage only: the writer's end is no exit(3). */
 extern void __gcov_dump(void) __attribute__((weak));
 
-/* --- the writer is gone ------------------------------------------------------------------------
- */
+/* --- the writer is gone */
 
 static void store_disable_io(struct sg_store *s)
 {
@@ -53,8 +52,7 @@ static void store_die(struct sg_store *s, int error, const char *what)
                 (void)sd_event_source_set_enabled(s->defer, SD_EVENT_ONESHOT);
 }
 
-/* --- bytes --------------------------------------------------------------------------------------
- */
+/* --- bytes */
 
 static bool store_has_output(const struct sg_store *s)
 {
@@ -194,8 +192,7 @@ static int on_defer(sd_event_source *source, void *userdata)
         return 0;
 }
 
-/* --- requests -----------------------------------------------------------------------------------
- */
+/* --- requests */
 
 struct sg_store_request *sg_store_request_new(struct sg_store *s, enum sg_store_kind kind,
                                               void *userdata, size_t *ret_mark)
@@ -265,12 +262,14 @@ int sg_store_flush(struct sg_store *s)
         return r < 0 ? r : s->dead;
 }
 
-/* --- open and close -----------------------------------------------------------------------------
- */
+/* --- open and close */
 
 static int explain(char **ret_why, int error, const char *what, const char *dir)
 {
-        if (asprintf(ret_why, "%s %s: %s", what, dir, strerror(-error)) < 0)
+        bool other = error == -EACCES && geteuid() != 0;
+
+        if (asprintf(ret_why, "%s %s: %s%s", what, dir, strerror(-error),
+                     other ? "; be root, or choose another --state-dir, or use --user" : "") < 0)
                 *ret_why = NULL;
         return error;
 }

@@ -3,7 +3,7 @@
 /*
  * The store: what must survive. A child process (forked at start, before anything else is open)
  * owns the SQLite database and the attempt directories; the daemon talks to it over a socketpair
- * and never touches the disk itself, so that a slow disk can't stop the governor. Requests are
+ * and never waits for a sync, so that a slow disk can't stop the governor. Requests are
  * carried out in order; all that are waiting when the writer is free share one COMMIT (group
  * commit). A callback runs only after its request is durable.
  *
@@ -54,9 +54,9 @@ const char *sg_store_dir(struct sg_store *s); /* absolute */
 size_t sg_store_backlog(struct sg_store *s);
 
 /* Synchronous, before the event loop runs: every job that isn't in a final state, in order of n;
- * and the largest n used by `origin`. */
-int sg_store_load(struct sg_store *s, const char *origin, uint64_t *ret_last_n, sg_store_cb each,
-                  void *userdata);
+ * and the largest n ever used, of whatever origin: a node that gets another name goes on counting,
+ * so that what lives differs in n. */
+int sg_store_load(struct sg_store *s, uint64_t *ret_last_n, sg_store_cb each, void *userdata);
 
 /*
  * Stores jobs first … first + count − 1, that differ only in n and array_index (array_index of the
@@ -104,11 +104,6 @@ void sg_store_inspect(struct sg_store *s, const struct sg_job_key *key, enum sg_
  * keeps the figures of this attempt. After the COMMIT removes the attempt's directory. */
 void sg_store_finish(struct sg_store *s, const struct sg_job *job, sg_store_cb cb, void *userdata);
 
-/* The submitted spec of a job; -ENODATA once it has ended. */
-typedef void (*sg_store_spec_cb)(int result, const void *spec, size_t size, void *userdata);
-void sg_store_read_spec(struct sg_store *s, const struct sg_job_key *key, sg_store_spec_cb cb,
-                        void *userdata);
-
 /* Queries: `each` per job, in the order asked for, then `done` once. */
 struct sg_store_query {
         uint64_t n;         /* exactly this job (latest attempt), 0 = any */
@@ -116,7 +111,7 @@ struct sg_store_query {
         uint64_t uid;       /* only this user's, SG_UNLIMITED = all */
         bool finished_only;
         const char *user, *state, *name, *class; /* NULL = any */
-        uint64_t since_usec, until_usec;         /* submitted; 0 = any */
+        uint64_t since_usec, until_usec;         /* ended; 0 = any */
         uint64_t before; /* page cursor: only jobs with n < before; 0 = from the newest */
         uint64_t limit;  /* at most this many */
 };
@@ -129,9 +124,10 @@ struct sg_event_row {
 };
 typedef void (*sg_event_cb)(const struct sg_event_row *row,
                             void *userdata); /* NULL row = the end */
-/* Events after `seq` (0 = the last `limit` ones), oldest first; uid as above. */
-void sg_store_events(struct sg_store *s, uint64_t after_seq, uint64_t uid, uint64_t n,
-                     uint64_t limit, sg_event_cb cb, void *userdata);
+/* Events after `seq` (0 = the last `limit` ones), oldest first; uid as above; of this job,
+ * whatever the attempt, n 0 = of all. */
+void sg_store_events(struct sg_store *s, uint64_t after_seq, uint64_t uid,
+                     const struct sg_job_key *job, uint64_t limit, sg_event_cb cb, void *userdata);
 
 /* How much history to keep; pruned in small steps as jobs finish. */
 void sg_store_set_retention(struct sg_store *s, uint64_t max_jobs, uint64_t max_age_usec);

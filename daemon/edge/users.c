@@ -258,13 +258,6 @@ int sg_users_lookup(struct sg_users *u, uid_t uid, sg_users_cb cb, void *userdat
 
 /* Groups */
 
-void sg_users_group_names_free(char **names)
-{
-        for (char **p = names; p && *p; p++)
-                free(*p);
-        free(names);
-}
-
 static bool in_list(const gid_t *gids, size_t n, gid_t gid)
 {
         for (size_t i = 0; i < n; i++)
@@ -306,7 +299,7 @@ int sg_users_group_names(const gid_t *gids, size_t n, char ***ret)
         if (f && r >= 0)
                 r = add_local_names(f, gids, n, names + n, n);
         if (r < 0) {
-                sg_users_group_names_free(names);
+                sg_strv_free(names);
                 return r;
         }
         *ret = names;

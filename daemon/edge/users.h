@@ -23,9 +23,8 @@ struct sg_users *sg_users_free(struct sg_users *u);
  * could be started. */
 int sg_users_lookup(struct sg_users *u, uid_t uid, sg_users_cb cb, void *userdata);
 
-/* A NULL-terminated list, each gid by its local name and by its number; -ENOMEM. */
+/* A list for sg_strv_free(), each gid by its local name and by its number; -ENOMEM. */
 int sg_users_group_names(const gid_t *gids, size_t n, char ***ret);
-void sg_users_group_names_free(char **names);
 
 /* The gid of a local group; -ENOENT. */
 int sg_users_find_group(const char *name, gid_t *ret);

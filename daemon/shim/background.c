@@ -105,7 +105,7 @@ static int set_up_job(struct keeper *k)
         if (r < 0)
                 return r;
         sg_attempt_dir_fault(&k->dir, "shim-groups");
-        r = sg_child_spawn(&k->child, &k->spec);
+        r = sg_child_spawn(&k->child, &k->spec, false);
         if (r < 0)
                 return r;
         sg_joblog_init(&k->log, &k->spec);
@@ -186,11 +186,12 @@ static void run_job(struct keeper *k)
         slim(&k->spec);
         sg_supervise_all(&s);
         k->exit.ended_usec = sg_now_realtime_usec();
+        sg_gate_send(SG_GATE_FD, SG_GATE_OVER, k->child.pid);
         sg_exit_set_status(&k->exit, s.wait_status);
         if (s.failure.stage != SG_STAGE_NONE)
                 set_failure(&k->exit, (enum sg_stage)s.failure.stage, s.failure.error);
         if (k->wants_on_end)
-                sg_on_end(&k->dir, &k->log, k->signals, &k->exit);
+                sg_on_end(&k->dir, &k->spec, &k->log, k->signals, &k->exit);
         take_counters(k);
 }
 

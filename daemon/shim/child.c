@@ -78,7 +78,7 @@ static int output_new(const struct sg_spec *spec, int *ret_read, int *ret_write)
         return 0;
 }
 
-int sg_child_spawn(struct sg_child *ret, const struct sg_spec *spec)
+int sg_child_spawn(struct sg_child *ret, const struct sg_spec *spec, bool after_end)
 {
         _cleanup_close_ int keeper = -1, child = -1, out_read = -1, out_write = -1;
         struct sg_child c;
@@ -90,7 +90,7 @@ int sg_child_spawn(struct sg_child *ret, const struct sg_spec *spec)
         r = output_new(spec, &out_read, &out_write);
         if (r < 0)
                 return r;
-        c.pid = sg_groups_fork(spec);
+        c.pid = sg_groups_fork(spec, after_end);
         if (c.pid < 0)
                 return c.pid;
         if (c.pid == 0) {

@@ -29,10 +29,11 @@ struct sg_child {
                 .pid = -1, .channel = -1, .output = -1                                             \
         }
 
-/* Forks the background job's process and moves it into its groups, where it waits. */
-int sg_child_spawn(struct sg_child *ret, const struct sg_spec *spec);
-/* Forks the foreground's: argv as the caller's shell would run it, with `mask` as its signal mask.
- */
+/* Forks the background job's process and moves it into its groups, where it waits. after_end: see
+ * sg_groups_fork(). */
+int sg_child_spawn(struct sg_child *ret, const struct sg_spec *spec, bool after_end);
+/* Forks the foreground's: argv as the caller's shell would run it,
+ * with `mask` as its signal mask. */
 int sg_child_spawn_plain(struct sg_child *ret, char *const *argv, char *const *env,
                          const sigset_t *mask);
 /* Lets it go on. It may be dead already: its status will tell. */

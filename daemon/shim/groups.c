@@ -10,16 +10,24 @@
 #include <stdio.h>
 #include <sys/wait.h>
 
-/* pid 0 = the caller. */
-static int move(const struct sg_group_dir *dir, const char *group, const char *file, pid_t pid)
+static int write_group(const struct sg_group_dir *dir, const char *group, const char *file,
+                       const char *value)
 {
-        char path[PATH_MAX], digits[16];
+        char path[PATH_MAX];
         int n = snprintf(path, sizeof(path), "%s/%s/%s", dir->path, group, file);
 
         if (n < 0 || (size_t)n >= sizeof(path))
                 return -ENAMETOOLONG;
+        return sg_write_file(AT_FDCWD, path, value);
+}
+
+/* pid 0 = the caller. */
+static int move(const struct sg_group_dir *dir, const char *group, const char *file, pid_t pid)
+{
+        char digits[16];
+
         (void)snprintf(digits, sizeof(digits), "%d", pid);
-        return sg_write_file(AT_FDCWD, path, digits);
+        return write_group(dir, group, file, digits);
 }
 
 static bool is_visited(const struct sg_group_dir *dir)
@@ -58,9 +66,9 @@ static const struct sg_group_dir *unified(const struct sg_spec *s)
 }
 
 /* *ret_placed: it was born in the v2 group. */
-static pid_t fork_child(const struct sg_spec *s, bool *ret_placed)
+static pid_t fork_child(const struct sg_spec *s, bool after_end, bool *ret_placed)
 {
-        const struct sg_group_dir *dir = unified(s);
+        const struct sg_group_dir *dir = after_end ? NULL : unified(s);
         _cleanup_close_ int group = -1;
         char path[PATH_MAX];
         pid_t pid = -ENOENT;
@@ -88,14 +96,26 @@ static int place_child(const struct sg_spec *s, pid_t pid, bool placed)
         return r;
 }
 
-pid_t sg_groups_fork(const struct sg_spec *s)
+/* Also one that was suspended can end, by a SIGKILL. */
+static void thaw(const struct sg_spec *s)
+{
+        for (size_t i = 0; i < s->n_dirs; i++)
+                if (s->dirs[i].hier == SG_HIER_UNIFIED)
+                        (void)write_group(&s->dirs[i], "job", "cgroup.freeze", "0");
+                else if (s->dirs[i].hier == SG_HIER_FREEZER)
+                        (void)write_group(&s->dirs[i], "job", "freezer.state", "THAWED");
+}
+
+pid_t sg_groups_fork(const struct sg_spec *s, bool after_end)
 {
         bool placed;
         pid_t pid;
         int r, back;
 
+        if (after_end)
+                thaw(s);
         r = visit(s, "job");
-        pid = r < 0 ? r : fork_child(s, &placed);
+        pid = r < 0 ? r : fork_child(s, after_end, &placed);
         if (pid == 0)
                 return 0;
         back = visit(s, "keeper");

@@ -15,5 +15,7 @@
 /* The keeper's own start. in_keeper: it was born in the v2 group. */
 int sg_groups_keep(const struct sg_spec *s, bool in_keeper);
 /* fork(2), the child in all groups of the job; the caller is in all of the keeper's afterwards.
- * -errno; a child that couldn't be placed is gone. */
-pid_t sg_groups_fork(const struct sg_spec *s);
+ * -errno; a child that couldn't be placed is gone.
+ * after_end: the job has ended, and its groups may still be frozen, or have been killed: after
+ * cgroup.kill, kernels (6.18) kill what is born there from elsewhere, but not who moves in. */
+pid_t sg_groups_fork(const struct sg_spec *s, bool after_end);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * schedgov-shim ATTEMPT-DIR
- * schedgov-shim --foreground [--gate FD] [--lock FD] [--record FD] [--env K=V]… [--env-default
- * K=V]…
- *               -- COMMAND [ARGUMENT…]
+ * schedgov-shim --foreground [--gate FD] [--lock FD] [--record FD]
+ *               [--env K=V]… [--env-default K=V]… -- COMMAND [ARGUMENT…]
  *
  * Both are called by our own programs only, so that the syntax is no more than that.
  */

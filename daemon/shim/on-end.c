@@ -16,13 +16,6 @@
 
 #define TIMEOUT_USEC (60 * SG_USEC_PER_SEC)
 
-static void free_strings(char **strings)
-{
-        for (char **p = strings; p && *p; p++)
-                free(*p);
-        free(strings);
-}
-
 static int add_string(char ***strings, const char *s)
 {
         size_t n = 0;
@@ -67,7 +60,7 @@ static int turn_into_on_end(struct sg_spec *s, const struct sg_exit *e)
         free(TAKE_PTR(s->script));
         free(TAKE_PTR(s->output));
         free(TAKE_PTR(s->error));
-        free_strings(TAKE_PTR(s->argv));
+        sg_strv_free(TAKE_PTR(s->argv));
         for (size_t i = 0; i < SG_ELEMENTSOF(argv); i++) {
                 r = add_string(&s->argv, argv[i]);
                 if (r < 0)
@@ -76,13 +69,22 @@ static int turn_into_on_end(struct sg_spec *s, const struct sg_exit *e)
         return add_outcome(s, e);
 }
 
+static int add_place(struct sg_spec *s, const struct sg_spec *job)
+{
+        int r = 0;
+
+        for (size_t i = 0; s->awaits_place && r == 0 && i < job->n_dirs; i++)
+                r = sg_spec_add_dir(s, job->dirs[i].hier, job->dirs[i].path);
+        return r;
+}
+
 static void spec_deinitp(struct sg_spec *s)
 {
         sg_spec_deinit(s);
 }
 
-static int run(const struct sg_attempt_dir *dir, struct sg_joblog *log, int signals,
-               const struct sg_exit *e)
+static int run(const struct sg_attempt_dir *dir, const struct sg_spec *job, struct sg_joblog *log,
+               int signals, const struct sg_exit *e)
 {
         _cleanup_(spec_deinitp) struct sg_spec spec = {0};
         struct sg_supervisor s = {.signals = signals, .log = log};
@@ -94,9 +96,11 @@ static int run(const struct sg_attempt_dir *dir, struct sg_joblog *log, int sign
         if (!spec.on_end)
                 return 0;
         r = turn_into_on_end(&spec, e);
+        if (r == 0)
+                r = add_place(&spec, job);
         if (r < 0)
                 return r;
-        r = sg_child_spawn(&s.child, &spec);
+        r = sg_child_spawn(&s.child, &spec, true);
         if (r < 0)
                 return r;
         sg_child_release(&s.child);
@@ -104,10 +108,10 @@ static int run(const struct sg_attempt_dir *dir, struct sg_joblog *log, int sign
         return -s.failure.error;
 }
 
-void sg_on_end(const struct sg_attempt_dir *dir, struct sg_joblog *log, int signals,
-               const struct sg_exit *e)
+void sg_on_end(const struct sg_attempt_dir *dir, const struct sg_spec *job, struct sg_joblog *log,
+               int signals, const struct sg_exit *e)
 {
-        int r = run(dir, log, signals, e);
+        int r = run(dir, job, log, signals, e);
 
         if (r < 0)
                 sg_joblog_note(log, "cannot run the command for the end", sg_process_strerror(-r));

@@ -66,8 +66,8 @@ void sg_process_complain(const char *what, const char *object, int error)
                 return; /* nobody to tell */
 }
 
-/* A daemon that is too busy to look loses what it would have seen; nobody's terminal hangs for it.
- */
+/* A daemon that is too busy to look loses what it would have seen;
+ * nobody's terminal hangs for it. */
 #define SEEN_MSEC 1000
 
 void sg_gate_send(int gate, enum sg_gate_kind kind, pid_t pid)

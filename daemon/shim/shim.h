@@ -29,8 +29,8 @@ int sg_process_fill_stdio(void);
 /* An fcntl() lock over the whole file: it goes when this process does. -EAGAIN if it is held. */
 int sg_process_lock(int fd);
 const char *sg_process_strerror(int error);
-/* "schedgov-shim: <what> '<object>': <error>" on stderr, in one write. object may be NULL, error 0.
- */
+/* "schedgov-shim: <what> '<object>': <error>" on stderr, in one write. object may be NULL,
+ * error 0. */
 void sg_process_complain(const char *what, const char *object, int error);
 
 /* The gate. A daemon that is gone or doesn't read must not hold us up: sending never waits. */
@@ -42,7 +42,7 @@ int sg_gate_wait(int gate, enum sg_gate_kind kind);
 /* Waits for SEEN, a moment; whether TIMEOUT came before it. */
 bool sg_gate_wait_seen(int gate);
 
-/* Fills code, signal, cpu and io from main's wait status and what getrusage() says of our children.
- */
+/* Fills code, signal, cpu and io from main's wait status and what getrusage() says of
+ * our children. */
 void sg_exit_set_status(struct sg_exit *e, int wait_status);
 void sg_exit_set_rusage(struct sg_exit *e);

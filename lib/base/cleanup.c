@@ -14,3 +14,10 @@ int sg_close(int fd)
         errno = saved;
         return -1;
 }
+
+void sg_strv_free(char **strings)
+{
+        for (char **p = strings; p && *p; p++)
+                free(*p);
+        free(strings);
+}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
-/* Scope-bound clean-up: destructors accept NULL (or -1) so that half-built objects can be dropped.
- */
+/* Scope-bound clean-up: destructors accept NULL (or -1) so that half-built objects can
+ * be dropped. */
 
 #include <dirent.h>
 #include <stdio.h>
@@ -42,15 +42,20 @@ static inline void sg_freep(void *p)
 /* Closes fd if it is one and returns -1; errno is left alone. */
 int sg_close(int fd);
 
+/* A NULL-terminated list of strings, with them. */
+void sg_strv_free(char **strings);
+
 static inline void sg_closep(int *fd)
 {
         (void)sg_close(*fd);
 }
 
+SG_DEFINE_CLEANUP(char **, sg_strv_free)
 SG_DEFINE_CLEANUP(FILE *, fclose)
 SG_DEFINE_CLEANUP(DIR *, closedir)
 
 #define _cleanup_free_ _cleanup_(sg_freep)
+#define _cleanup_strv_ _cleanup_(sg_strv_freep)
 #define _cleanup_close_ _cleanup_(sg_closep)
 #define _cleanup_fclose_ _cleanup_(fclosep)
 #define _cleanup_closedir_ _cleanup_(closedirp)

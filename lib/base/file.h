@@ -11,8 +11,8 @@
 /* Writes all of it, over EINTR and short writes. */
 int sg_write_all(int fd, const void *data, size_t size);
 
-/* Reads up to size bytes over EINTR: until it has them or at the file's end; what one call gives.
- */
+/* Reads up to size bytes over EINTR: until it has them or at the file's end;
+ * what one call gives. */
 ssize_t sg_read_full(int fd, void *buf, size_t size);
 ssize_t sg_pread(int fd, void *buf, size_t size, uint64_t at);
 

@@ -271,8 +271,12 @@ static int parse_local(const char *s, struct moment *m, uint64_t *ret_usec)
         return local_to_usec(&tm, ret_usec);
 }
 
-/* "12:30": today if that is still to come, else tomorrow. */
-static int parse_time_of_day(const char *s, uint64_t now_usec, uint64_t *ret_usec)
+/* Which way from now a span goes, and the times of a day are looked for. */
+enum direction { AHEAD = 1, BACK = -1 };
+
+/* "12:30": today if that is still to come, else tomorrow. Looking back, today or yesterday. */
+static int parse_time_of_day(const char *s, uint64_t now_usec, enum direction to,
+                             uint64_t *ret_usec)
 {
         time_t now = (time_t)(now_usec / SG_USEC_PER_SEC);
         struct moment m = {0};
@@ -285,11 +289,11 @@ static int parse_time_of_day(const char *s, uint64_t now_usec, uint64_t *ret_use
         if (!localtime_r(&now, &today))
                 return -ERANGE;
 
-        for (int later = 0; later <= 1; later++) {
+        for (int days = 0; days <= 1; days++) {
                 struct tm tm = {
                         .tm_year = today.tm_year,
                         .tm_mon = today.tm_mon,
-                        .tm_mday = today.tm_mday + later,
+                        .tm_mday = today.tm_mday + days * (int)to,
                         .tm_hour = (int)m.hour,
                         .tm_min = (int)m.minute,
                 };
@@ -297,14 +301,14 @@ static int parse_time_of_day(const char *s, uint64_t now_usec, uint64_t *ret_use
 
                 if (r < 0)
                         return r;
-                if (v > now_usec)
+                if (to == AHEAD ? v > now_usec : v <= now_usec)
                         break;
         }
         *ret_usec = v;
         return 0;
 }
 
-static int parse_relative(const char *s, uint64_t now_usec, uint64_t *ret_usec)
+static int parse_relative(const char *s, uint64_t now_usec, enum direction to, uint64_t *ret_usec)
 {
         uint64_t span;
         int r = sg_parse_usec(s, &span);
@@ -313,21 +317,31 @@ static int parse_relative(const char *s, uint64_t now_usec, uint64_t *ret_usec)
                 return r;
         if (span == SG_UNLIMITED)
                 return -EINVAL;
-        if (__builtin_add_overflow(now_usec, span, &span))
+        if (to == BACK)
+                span = span < now_usec ? now_usec - span : 0;
+        else if (__builtin_add_overflow(now_usec, span, &span))
                 return -ERANGE;
         *ret_usec = span;
         return 0;
 }
 
-static int parse_point(const char *s, uint64_t now_usec, uint64_t *ret_usec)
+/* "10min", but not "10", which might be an hour, or a day. */
+static bool is_span(const char *s)
+{
+        return *s >= '0' && *s <= '9' && strpbrk(s, "hdwmsu");
+}
+
+static int parse_point(const char *s, uint64_t now_usec, enum direction to, uint64_t *ret_usec)
 {
         struct moment m = {0};
         const char *rest = s;
 
-        if (*s == '+')
-                return parse_relative(s + 1, now_usec, ret_usec);
+        if (*s == (to == AHEAD ? '+' : '-'))
+                return parse_relative(s + 1, now_usec, to, ret_usec);
+        if (is_span(s))
+                return parse_relative(s, now_usec, to, ret_usec);
         if (scan_date(&rest, &m.date) < 0)
-                return parse_time_of_day(s, now_usec, ret_usec);
+                return parse_time_of_day(s, now_usec, to, ret_usec);
         if (*rest == 'T')
                 return parse_universal(rest + 1, &m, ret_usec);
         if (*rest == ' ')
@@ -335,7 +349,7 @@ static int parse_point(const char *s, uint64_t now_usec, uint64_t *ret_usec)
         return -EINVAL;
 }
 
-int sg_parse_timestamp(const char *s, uint64_t now_usec, uint64_t *ret_usec)
+static int parse_moment(const char *s, uint64_t now_usec, enum direction to, uint64_t *ret_usec)
 {
         uint64_t v;
         int r;
@@ -344,11 +358,21 @@ int sg_parse_timestamp(const char *s, uint64_t now_usec, uint64_t *ret_usec)
                 *ret_usec = now_usec;
                 return 0;
         }
-        r = parse_point(s, now_usec, &v);
+        r = parse_point(s, now_usec, to, &v);
         if (r < 0)
                 return r;
         if (v > LAST_USEC)
                 return -ERANGE;
         *ret_usec = v;
         return 0;
+}
+
+int sg_parse_timestamp(const char *s, uint64_t now_usec, uint64_t *ret_usec)
+{
+        return parse_moment(s, now_usec, AHEAD, ret_usec);
+}
+
+int sg_parse_past(const char *s, uint64_t now_usec, uint64_t *ret_usec)
+{
+        return parse_moment(s, now_usec, BACK, ret_usec);
 }

@@ -11,6 +11,7 @@
 
 #define SG_UNLIMITED UINT64_MAX /* "infinity" in every resource field */
 #define SG_CPUS_MAX 1024
+#define SG_CPU_QUOTA_MIN 10 /* hundredths of a percent: 1 ms per second, the kernel's least */
 
 struct sg_cpuset {
         uint64_t bits[SG_CPUS_MAX / 64];
@@ -45,6 +46,8 @@ void sg_cpuset_add(struct sg_cpuset *set, unsigned cpu);
 bool sg_cpuset_has(const struct sg_cpuset *set, unsigned cpu);
 unsigned sg_cpuset_count(const struct sg_cpuset *set);
 
-/* "2026-11-18T12:00:00[.ffffff]Z|±hh:mm", "2026-11-18 12:00[:00]" (local), "now", "+10min", "12:30"
- * (next such local time after now). Microseconds since the epoch. */
+/* "2026-11-18T12:00:00[.ffffff]Z|±hh:mm", "2026-11-18 12:00[:00]" (local), "now", "10min" or
+ * "+10min", "12:30" (next such local time after now). Microseconds since the epoch. */
 int sg_parse_timestamp(const char *s, uint64_t now_usec, uint64_t *ret_usec);
+/* The same, looking back: "10min" or "-10min" is ago, "12:30" the last such time. */
+int sg_parse_past(const char *s, uint64_t now_usec, uint64_t *ret_usec);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "base/process.h"
 #include "base/file.h"
+#include "base/time-util.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 int sg_process_stat(pid_t pid, struct sg_process_stat *ret)
 {
@@ -31,5 +33,19 @@ int sg_process_stat(pid_t pid, struct sg_process_stat *ret)
         p.ticks = user + sys;
         p.child_ticks = child_user + child_sys;
         *ret = p;
+        return 0;
+}
+
+int sg_process_age_usec(pid_t pid, uint64_t *ret)
+{
+        uint64_t now, begun;
+        struct sg_process_stat p;
+        int r = sg_process_stat(pid, &p);
+
+        if (r < 0)
+                return r;
+        now = sg_now_boottime_usec();
+        begun = p.start * SG_USEC_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK);
+        *ret = now > begun ? now - begun : 0;
         return 0;
 }

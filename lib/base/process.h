@@ -17,6 +17,8 @@ struct sg_process_stat {
 
 /* -ESRCH if there is none; a zombie is one. */
 int sg_process_stat(pid_t pid, struct sg_process_stat *ret);
+/* Since it began, on no clock that can be set. */
+int sg_process_age_usec(pid_t pid, uint64_t *ret);
 /* Whether it still does something. */
 static inline bool sg_process_is_alive(const struct sg_process_stat *p)
 {

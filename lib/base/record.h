@@ -40,9 +40,10 @@ struct sg_reader {
         const uint8_t *p, *end;
 };
 
+/* data: NULL if size is 0. */
 static inline struct sg_reader sg_reader_init(const void *data, size_t size)
 {
-        return (struct sg_reader){data, (const uint8_t *)data + size};
+        return (struct sg_reader){data, data ? (const uint8_t *)data + size : NULL};
 }
 
 int sg_reader_next(struct sg_reader *r, struct sg_field *ret); /* 1 a field, 0 the end, -EBADMSG */

@@ -7,7 +7,7 @@ static uint64_t clock_usec(clockid_t clock)
 {
         struct timespec ts;
 
-        /* Cannot fail for these two clocks and a valid pointer. */
+        /* Cannot fail for these clocks and a valid pointer. */
         (void)clock_gettime(clock, &ts);
         return (uint64_t)ts.tv_sec * SG_USEC_PER_SEC + (uint64_t)ts.tv_nsec / 1000;
 }
@@ -20,4 +20,9 @@ uint64_t sg_now_realtime_usec(void)
 uint64_t sg_now_monotonic_usec(void)
 {
         return clock_usec(CLOCK_MONOTONIC);
+}
+
+uint64_t sg_now_boottime_usec(void)
+{
+        return clock_usec(CLOCK_BOOTTIME);
 }

@@ -9,3 +9,4 @@
 
 uint64_t sg_now_realtime_usec(void);
 uint64_t sg_now_monotonic_usec(void);
+uint64_t sg_now_boottime_usec(void); /* goes on while the host sleeps */

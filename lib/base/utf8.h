@@ -1,8 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
-/* The length of the UTF-8 sequence at the beginning of s[size], size ≥ 1; 0 if it is none. By the
- * table of well-formed sequences of RFC 3629: what the bus and JSON would refuse is none. */
+/* The length of the UTF-8 sequence at the beginning of s[size]; 0 if there is none. By the table of
+ * well-formed sequences of RFC 3629: what the bus and JSON would refuse is none. */
 size_t sg_utf8_size(const char *s, size_t size);
+
+bool sg_utf8_is_valid(const char *s, size_t size);
+
+/* How much of s[size] is at most max bytes and ends with a whole character. */
+size_t sg_utf8_fit(const char *s, size_t size, size_t max);
+
+/* Puts a ? in the place of each byte of a control character, and of each that isn't UTF-8. */
+void sg_utf8_clean(char *s, size_t size);

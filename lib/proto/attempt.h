@@ -4,21 +4,19 @@
  * The directory of one attempt, STATE/jobs/N-ORIGIN-ATTEMPT/, is where the daemon and the shim
  * meet:
  *
- *   spec      what to run (spec.h); written by the store before the shim is forked
- *   lock      held by the living shim with a POSIX lock over the whole file; F_GETLK tells its pid
- *   fate      link()ed once, to one of STATE/fate.run and STATE/fate.void: whoever links first
- * decides exit.tmp  preallocated by the store; the shim writes, fsyncs and renames it to exit the
- * exit record, read idempotently and removed with the directory after its COMMIT
+ * - spec: what to run (spec.h); written by the store before the shim is forked
  *
- * The gate is a SOCK_SEQPACKET pair, the shim's end is fd SG_GATE_FD:
- *   daemon → shim  PLACE(path of its scope in the v2 tree behind the struct): it is in `keeper`
- * there, the job's process may be forked. To a background shim only if its spec says so; to a
- * foreground shim always, without a path shim → daemon  READY(pid of the job's process, which
- * waits) daemon → shim  GO: publish `run`, make it durable, let the process exec shim → daemon
- * ENDED: the exit record is durable daemon → shim  SEEN: to a foreground shim, whose end takes its
- * scope along: its counters are read daemon → shim  TIMEOUT: the job is about to be ended because
- * its time is over When the gate closes before GO the shim publishes `void`; when it finds `run`
- * there, it goes on.
+ * - lock: held by the living shim with a POSIX lock over the whole file; F_GETLK tells its pid
+ *
+ * - fate: link()ed once, to STATE/fate.run or STATE/fate.void: whoever links first decides
+ *
+ * - exit.tmp: preallocated by the store; the shim writes, fsyncs and renames it to exit
+ *
+ * - exit: the exit record, read idempotently and removed with the directory after its COMMIT
+ *
+ * The gate is a SOCK_SEQPACKET pair, the shim's end is fd SG_GATE_FD; enum sg_gate_kind has what is
+ * said there, in its order. When the gate closes before GO the shim publishes `void`; when it finds
+ * `run` there, it goes on.
  */
 
 #include "base/record.h"
@@ -31,13 +29,17 @@
 #define SG_FATE_VOID "void"
 
 enum sg_gate_kind {
-        SG_GATE_READY = 1,
-        SG_GATE_GO,
-        SG_GATE_STARTED, /* exec succeeded (or the job is already past it) */
-        SG_GATE_ENDED,
-        SG_GATE_TIMEOUT, /* for the exit status of a foreground shim */
+        SG_GATE_READY = 1, /* from the shim: the job's process waits; its pid */
+        SG_GATE_GO,        /* to it: publish `run`, make it durable, let the process exec */
+        SG_GATE_STARTED,   /* from it: exec succeeded (or the job is already past it) */
+        SG_GATE_ENDED,     /* from it: the exit record is durable */
+        SG_GATE_TIMEOUT,   /* to it: the job is about to be ended because its time is over */
+        /* To it: `keeper` of the scope whose path in the v2 tree is behind the struct is where it
+         * is now, the job's process may be forked. To a background shim only if its spec says so;
+         * to a foreground shim always, without a path. */
         SG_GATE_PLACE,
-        SG_GATE_SEEN,
+        SG_GATE_SEEN, /* to a foreground shim, whose end takes its scope along: counters are read */
+        SG_GATE_OVER, /* from a background shim: nothing of the job lives; ENDED takes a while */
 };
 
 struct sg_gate_message {

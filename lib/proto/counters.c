@@ -164,33 +164,46 @@ static const char *dir_of(const struct sg_group_dir *dirs, size_t n_dirs, enum s
         return NULL;
 }
 
+static void read_source(const struct source *source, const struct sg_group_dir *dirs, size_t n_dirs,
+                        const char *below, struct sg_counters *ret)
+{
+        uint64_t *figure = (uint64_t *)((char *)ret + source->figure);
+        const char *dir = dir_of(dirs, n_dirs, source->hier);
+        struct scan s = {.source = source};
+        char group[PATH_MAX], path[PATH_MAX];
+
+        if (!dir || *figure != SG_UNLIMITED)
+                return;
+        if (sg_path_join(group, sizeof(group), dir, below) < 0 ||
+            sg_path_join(path, sizeof(path), group, source->file) < 0 || !scan_file(&s, path))
+                return;
+        figure[0] = s.value[0] / source->divide;
+        if (source->format >= FORMAT_IO_V2)
+                figure[1] = s.value[1];
+}
+
 static void read_below(const struct sg_group_dir *dirs, size_t n_dirs, const char *below,
                        struct sg_counters *ret)
 {
         memset(ret, 0xff, sizeof(*ret)); /* SG_UNLIMITED everywhere */
 
-        for (size_t i = 0; i < SG_ELEMENTSOF(sources); i++) {
-                const struct source *source = &sources[i];
-                uint64_t *figure = (uint64_t *)((char *)ret + source->figure);
-                const char *dir = dir_of(dirs, n_dirs, source->hier);
-                struct scan s = {.source = source};
-                char group[PATH_MAX], path[PATH_MAX];
-
-                if (!dir || *figure != SG_UNLIMITED)
-                        continue;
-                if (sg_path_join(group, sizeof(group), dir, below) < 0 ||
-                    sg_path_join(path, sizeof(path), group, source->file) < 0 ||
-                    !scan_file(&s, path))
-                        continue;
-                figure[0] = s.value[0] / source->divide;
-                if (source->format >= FORMAT_IO_V2)
-                        figure[1] = s.value[1];
-        }
+        for (size_t i = 0; i < SG_ELEMENTSOF(sources); i++)
+                read_source(&sources[i], dirs, n_dirs, below, ret);
 }
 
 void sg_counters_read(const struct sg_group_dir *dirs, size_t n_dirs, struct sg_counters *ret)
 {
         read_below(dirs, n_dirs, "job", ret);
+}
+
+uint64_t sg_counters_read_memory(const struct sg_group_dir *dirs, size_t n_dirs)
+{
+        struct sg_counters c = {.memory_bytes = SG_UNLIMITED};
+
+        for (size_t i = 0; i < SG_ELEMENTSOF(sources); i++)
+                if (sources[i].figure == FIGURE(memory_bytes))
+                        read_source(&sources[i], dirs, n_dirs, "job", &c);
+        return c.memory_bytes;
 }
 
 void sg_counters_read_whole(const struct sg_group_dir *dirs, size_t n_dirs, struct sg_counters *ret)

@@ -18,6 +18,8 @@ struct sg_counters {
 };
 
 void sg_counters_read(const struct sg_group_dir *dirs, size_t n_dirs, struct sg_counters *ret);
+/* memory_bytes alone. */
+uint64_t sg_counters_read_memory(const struct sg_group_dir *dirs, size_t n_dirs);
 /* Of the groups themselves, not of `job` below them: those of others. */
 void sg_counters_read_whole(const struct sg_group_dir *dirs, size_t n_dirs,
                             struct sg_counters *ret);

@@ -2,7 +2,6 @@
 #include "proto/job-key.h"
 #include <errno.h>
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -42,6 +41,11 @@ static int take_origin(const char *s, size_t size, char buf[SG_NODE_NAME_MAX])
         memcpy(buf, s, size);
         buf[size] = 0;
         return 0;
+}
+
+bool sg_job_key_is_same(const struct sg_job_key *a, const struct sg_job_key *b)
+{
+        return a->n == b->n && strcmp(a->origin, b->origin) == 0;
 }
 
 void sg_job_id_format(char buf[SG_JOB_ID_MAX], const struct sg_job_key *key, const char *home)

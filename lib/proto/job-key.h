@@ -3,6 +3,7 @@
 /* How a job and one attempt at it are named: among processes, in paths, and to people. */
 
 #include "proto/names.h"
+#include <stdbool.h>
 #include <stdint.h>
 
 struct sg_job_key {
@@ -10,6 +11,9 @@ struct sg_job_key {
         uint64_t n;
         uint64_t attempt; /* from 1; 0 = not started yet */
 };
+
+/* Whatever the attempt. */
+bool sg_job_key_is_same(const struct sg_job_key *a, const struct sg_job_key *b);
 
 /* "7" at home, "7@host" elsewhere; and back: origin is filled with `home` where none is given.
  * -EINVAL. */

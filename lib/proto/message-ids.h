@@ -3,8 +3,6 @@
 /* MESSAGE_ID= of each kind of event, for `journalctl MESSAGE_ID=…` and for alerts. Never reused,
  * never changed. */
 
-#define SG_MESSAGE_JOB_QUEUED "c389cf02ce8e4ea78caf5706f43f7c52"
-#define SG_MESSAGE_JOB_STARTED "99e9bb75114b4b23b66cd2518249df13"
 #define SG_MESSAGE_JOB_ENDED "b78b9756f490415e856c2f96d3320bc3"
 #define SG_MESSAGE_LIMIT_NOT_ENFORCED "222678f3085d4c52a48aa881e82aee02"
 #define SG_MESSAGE_STORE_FAILED "8d271da223ec4d66821fd51e3762c7c9"

@@ -277,50 +277,14 @@ int sg_spec_decode(struct sg_spec *ret, const void *data, size_t size)
         return 0;
 }
 
-static void put_strings(struct sg_record *r, uint16_t tag, char *const *strings)
-{
-        for (; strings && *strings; strings++)
-                sg_record_put_str(r, tag, *strings);
-}
-
-void sg_spec_encode_submitted(const struct sg_spec *s, struct sg_record *r)
-{
-        sg_record_put_u64(r, SG_SPEC_UID, s->uid);
-        sg_record_put_u64(r, SG_SPEC_GID, s->gid);
-        for (size_t i = 0; i < s->n_groups; i++)
-                sg_record_put_u64(r, SG_SPEC_GROUP, s->groups[i]);
-        sg_record_put_u64(r, SG_SPEC_UMASK, s->umask);
-        for (size_t i = 0; i < s->n_rlimits; i++) {
-                const struct sg_rlimit *l = &s->rlimits[i];
-                const uint64_t v[3] = {(uint64_t)l->resource, l->limit.rlim_cur, l->limit.rlim_max};
-
-                sg_record_put(r, SG_SPEC_RLIMIT, v, sizeof(v));
-        }
-        put_strings(r, SG_SPEC_ARG, s->argv);
-        put_strings(r, SG_SPEC_ENV, s->env);
-        if (s->script)
-                sg_record_put(r, SG_SPEC_SCRIPT, s->script, s->script_size);
-        sg_record_put_str(r, SG_SPEC_WORKDIR, s->workdir);
-        sg_record_put_str(r, SG_SPEC_OUTPUT, s->output);
-        sg_record_put_str(r, SG_SPEC_ERROR, s->error);
-        sg_record_put_str(r, SG_SPEC_ON_END, s->on_end);
-}
-
-static void free_strings(char **strings)
-{
-        for (char **p = strings; p && *p; p++)
-                free(*p);
-        free(strings);
-}
-
 void sg_spec_deinit(struct sg_spec *s)
 {
         free(s->groups);
         free(s->rlimits);
-        free_strings(s->argv);
-        free_strings(s->env);
-        free_strings(s->env_force);
-        free_strings(s->env_default);
+        sg_strv_free(s->argv);
+        sg_strv_free(s->env);
+        sg_strv_free(s->env_force);
+        sg_strv_free(s->env_default);
         free(s->script);
         free(s->workdir);
         free(s->output);

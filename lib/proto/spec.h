@@ -92,6 +92,4 @@ struct sg_spec {
 int sg_spec_decode(struct sg_spec *ret, const void *data, size_t size);
 /* One more directory, whose path is copied; -ENOMEM. */
 int sg_spec_add_dir(struct sg_spec *s, enum sg_hier hier, const char *path);
-/* Writes the submitted part only. */
-void sg_spec_encode_submitted(const struct sg_spec *s, struct sg_record *r);
 void sg_spec_deinit(struct sg_spec *s);

@@ -44,8 +44,8 @@ static int compare_u64(const void *a, const void *b)
         return (x > y) - (x < y);
 }
 
-/* argv behind the options: LABEL CMD… separated by "++"; cut into NULL-terminated lists in place.
- */
+/* argv behind the options: LABEL CMD… separated by "++";
+ * cut into NULL-terminated lists in place. */
 static size_t split(char **argv, struct rival *rivals, size_t rounds)
 {
         size_t n = 0;

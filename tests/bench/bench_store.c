@@ -184,7 +184,7 @@ int main(int argc, char **argv)
                 fprintf(stderr, "usage: bench_store EMPTY-DIRECTORY (%s)\n", why ? why : "-");
                 return EXIT_FAILURE;
         }
-        (void)sg_store_load(s, "bench", &n, NULL, NULL);
+        (void)sg_store_load(s, &n, NULL, NULL);
         {
                 struct sg_record r = {0};
 

@@ -98,9 +98,10 @@ static void expect_heading(const char **p, const struct sg_family *m, bool open)
 {
         static const char *const types[2][3] = {{"gauge", "counter", "gauge"},
                                                 {"gauge", "counter", "info"}};
+        static const char *const suffixes[] = {"", "_total", "_info"};
         char name[64], text[256];
 
-        check(sg_family_sample_name(m, name, sizeof(name)) == 0);
+        snprintf(name, sizeof(name), "%s%s", m->name, suffixes[m->type]);
         snprintf(text, sizeof(text), "# HELP %s %s\n# TYPE %s %s\n", open ? m->name : name, m->help,
                  open ? m->name : name, types[open][m->type]);
         expect(p, text);

@@ -52,6 +52,11 @@ static int parse_timestamp(const char *s, uint64_t *ret)
         return sg_parse_timestamp(s, NOW, ret);
 }
 
+static int parse_past(const char *s, uint64_t *ret)
+{
+        return sg_parse_past(s, NOW, ret);
+}
+
 static void try_range(const char *s)
 {
         uint32_t lo = 7, hi = 7;
@@ -108,6 +113,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         try_u64(s, sg_parse_usec, sg_format_usec, 10);
         try_u64(s, sg_parse_percent, sg_format_percent, 0);
         try_u64(s, parse_timestamp, sg_format_rfc3339, 0);
+        try_u64(s, parse_past, sg_format_rfc3339, 0);
         try_range(s);
         try_cpuset(s);
         try_signal(s);

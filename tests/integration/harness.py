@@ -52,7 +52,6 @@ class Governor:
             self.configure(path, text)
         self.log = open(f"{self.top}/daemon.log", "w+", encoding="utf-8", errors="replace")
         # Whatever descends from us can be told by it, in groups or not.
-        self.mark = f"SG_TEST_TOP={self.top}"
         self.env = {**os.environ, "SG_TEST_TOP": self.top, "SCHEDGOV_SOCKET": self.socket,
                     "NO_COLOR": "1"}
         self.daemon, self.clients = None, []
@@ -119,17 +118,22 @@ class Governor:
         return self.child_pid("schedgov-reader")
 
     def child_pid(self, name):
-        """The daemon's child of that name, 0 = none."""
+        """The daemon's child of that name, 0 = none. Not one of children(): that list may leave some
+        out while others end (proc(5)), and they are killed by what is said here."""
+        return next((pid for pid in map(int, filter(str.isdigit, os.listdir("/proc")))
+                     if comm(pid) == name and parent(pid) == self.daemon.pid), 0)
+
+    def children(self):
         try:
             path = f"/proc/{self.daemon.pid}/task/{self.daemon.pid}/children"
             with open(path, encoding="ascii") as f:
-                children = f.read().split()
+                return [int(pid) for pid in f.read().split()]
         except (FileNotFoundError, ProcessLookupError):
-            return 0
-        for pid in children:
-            if comm(int(pid)) == name:
-                return int(pid)
-        return 0
+            return []
+
+    def zombies(self):
+        """Children that have ended and that the daemon doesn't know of."""
+        return [pid for pid in self.children() if not alive(pid)]
 
     def complaints(self):
         self.log.flush()
@@ -233,10 +237,11 @@ class Governor:
                 with open(f"/proc/{name}/cmdline", "rb") as f:
                     command = f.read()
                 with open(f"/proc/{name}/environ", "rb") as f:
-                    environ = f.read().split(b"\0")
+                    environ = f.read()
             except OSError:
                 continue
-            if self.state.encode() in command or self.mark.encode() in environ:
+            # A job whose user sent no environment has its allocation's path.
+            if self.top.encode() in command or self.top.encode() in environ:
                 if alive(int(name)):
                     found[int(name)] = command.replace(b"\0", b" ").decode(errors="replace")
         return found
@@ -291,12 +296,27 @@ class Governor:
         self.close()
 
 
+def failing(call, *only):
+    """A prefix for the daemon: strace(1) makes its system calls fail, as inject= says."""
+    name = call.partition(":")[0]
+    return ["strace", "-D", "-qq", "-o", "/dev/null", *only, "-e", f"trace={name}", "-e",
+            f"inject={call}"]
+
+
 def comm(pid):
     try:
         with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as f:
             return f.read().strip()
     except OSError:
         return ""
+
+
+def parent(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as f:
+            return int(f.read().rpartition(")")[2].split()[1])
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
 
 
 def connected(client):

@@ -11,17 +11,18 @@ import termios
 from harness import BUILD, until
 from terminal import Terminal
 
-SEQUENCE = re.compile(r"\x1b\[([?>]?)([\d;]*)([@-~])|\x1b[()].|\x1b[=>78cDEHMNOZ]|([\x00-\x1f])|"
-                      r"([^\x00-\x1f\x1b]+)")
-INCOMPLETE = re.compile(r"\x1b(\[[?>]?[\d;]*|[()])?$")
+SEQUENCE = re.compile(r"\x1b\[([?>]?)([\d;]*)([@-~])|\x1b[()].|\x1b[=>78cDEHMNOZ]|"
+                      r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|([\x00-\x1f])|([^\x00-\x1f\x1b]+)")
+INCOMPLETE = re.compile(r"\x1b(\[[?>]?[\d;]*|[()]|\][^\x07\x1b]*\x1b?)?$")
 
 
 class Screen(Terminal):
-    """schedctl on a terminal of this size."""
+    """schedctl, or another program, on a terminal of this size."""
 
-    def __init__(self, g, *args, rows=24, columns=80, term="xterm", locale="C.UTF-8"):
+    def __init__(self, g, *args, rows=24, columns=80, term="xterm", locale="C.UTF-8",
+                 program=f"{BUILD}/schedctl"):
         super().__init__(g, "sh", "-c", f'stty rows {rows} cols {columns}; exec "$@"', "sh", "env",
-                         f"TERM={term}", f"LC_ALL={locale}", f"{BUILD}/schedctl", *args)
+                         f"TERM={term}", f"LC_ALL={locale}", program, *args)
         self.rows, self.columns, self.raw, self.left = rows, columns, "", b""
         self.before = termios.tcgetattr(self.fd)
         self.clear()

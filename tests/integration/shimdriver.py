@@ -23,7 +23,7 @@ SHIM = os.path.abspath(os.path.join(BUILD, "schedgov-shim"))
 IN_GUEST = "VM_NODE" in os.environ  # emulated
 INSTRUMENTED = os.path.basename(os.path.normpath(BUILD)) in ("asan", "tsan", "cov")
 UNLIMITED = 2**64 - 1
-READY, GO, STARTED, ENDED, TIMEOUT, PLACE, SEEN = range(1, 8)
+READY, GO, STARTED, ENDED, TIMEOUT, PLACE, SEEN, OVER = range(1, 9)
 NONE, SETUP, CREDENTIALS, WORKDIR, OUTPUT, EXEC = range(6)
 UNIFIED, CPU, CPUACCT, CPUSET, MEMORY, PIDS, DEVICES, FREEZER, BLKIO = range(9)
 
@@ -120,6 +120,12 @@ class Gate:
     def expect(self, kind):
         got, pid = self.receive()
         assert got == kind, f"message {got} instead of {kind}"
+        return pid
+
+    def expect_end(self):
+        """OVER and ENDED; the job's pid."""
+        pid = self.expect(OVER)
+        assert self.expect(ENDED) == pid
         return pid
 
     def send(self, kind):

@@ -14,12 +14,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#ifdef __SANITIZE_ADDRESS__
-#define PROP_SLOW 10
-#else
-#define PROP_SLOW 1
-#endif
-
 static uint64_t prop_seed;
 
 #define prop_check(condition)                                                                      \
@@ -49,7 +43,7 @@ static inline uint64_t prop_number(const char *name, uint64_t otherwise)
 static inline void prop_each(uint64_t n, void (*one)(struct sg_rng *rng))
 {
         uint64_t only = prop_number("SG_PROP_SEED", 0), first = only ? only : 1;
-        uint64_t last = only ? only : prop_number("SG_PROP_INSTANCES", n / PROP_SLOW);
+        uint64_t last = only ? only : prop_number("SG_PROP_INSTANCES", n / TEST_SLOW);
 
         for (prop_seed = first; prop_seed <= last; prop_seed++) {
                 struct sg_rng rng;

@@ -370,7 +370,7 @@ static void restart(struct world *w)
         prop_check(saved.error == 0);
         sg_governor_free(w->g[1]);
         w->g[1] = new_governor(w);
-        prop_check(sg_governor_load(w->g[1], saved.data, saved.size, true) == 0);
+        prop_check(sg_governor_load(w->g[1], saved.data, saved.size, w->now) == 0);
         for (size_t i = 0; i < w->n; i++) {
                 struct sg_governor_job j = w->jobs[i].is;
 

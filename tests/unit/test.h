@@ -13,3 +13,10 @@
 #include "base/cleanup.h"
 #include <errno.h>
 #include <string.h>
+
+/* So much less of what is done again and again, with other numbers. */
+#ifdef __SANITIZE_ADDRESS__
+#define TEST_SLOW 10
+#else
+#define TEST_SLOW 1
+#endif

@@ -147,25 +147,6 @@ static void test_too_many_gpus(void **state)
         assert_int_equal(gpus[strlen(a.gpus)], ',');
 }
 
-static void test_equal(void **state)
-{
-        struct sg_allocation a, b;
-
-        (void)state;
-        sample(&a);
-        sample(&b);
-        b.seq = 9;
-        assert_true(sg_allocation_equal(&a, &b));
-        b.deadline_usec++;
-        assert_false(sg_allocation_equal(&a, &b));
-        sample(&b);
-        sg_cpuset_add(&b.cpus, 9);
-        assert_false(sg_allocation_equal(&a, &b));
-        sample(&b);
-        b.gpus_known = false;
-        assert_false(sg_allocation_equal(&a, &b));
-}
-
 /* --- the file --- */
 
 struct fixture {
@@ -274,6 +255,7 @@ static void test_publish_repairs(void **state)
         sample(&a);
         assert_int_equal(sg_allocations_publish(f->a, &key, &a), 1);
         assert_int_equal(sg_allocations_remove(f->a, &key), 0);
+        assert_int_equal(sg_allocations_remove(f->a, &key), 0);
         assert_int_equal(sg_allocations_publish(f->a, &key, &a), 1);
         assert_int_equal(a.seq, 2);
 
@@ -308,25 +290,6 @@ static void test_watchers(void **state)
         assert_return_code(read(fd, events, sizeof(events)), errno);
         assert_string_equal(((struct inotify_event *)events)->name, "allocation");
         assert_int_equal(read(fd, events, sizeof(events)), -1);
-}
-
-static void test_checkpoint(void **state)
-{
-        struct fixture *f = *state;
-        char path[256], *text;
-
-        assert_int_equal(sg_allocations_ask_checkpoint(f->a, &key, 0, NULL), 0);
-        assert_int_equal(sg_allocations_ask_checkpoint(f->a, &key, 7, "a\nline\r"), 0);
-        assert_int_equal(sg_allocations_path(f->a, &key, path, sizeof(path)), 0);
-        strcpy(strrchr(path, '/'), "/checkpoint");
-        assert_int_equal(sg_read_file(AT_FDCWD, path, 8192, &text, NULL), 0);
-        assert_string_equal(text, "ID=7\nWHY=a line \n");
-        free(text);
-        assert_int_equal(mode_of(path), 0644);
-        assert_int_equal(sg_allocations_ask_checkpoint(f->a, &key, 0, NULL), 0);
-        assert_int_equal(access(path, F_OK), -1);
-        assert_int_equal(sg_allocations_remove(f->a, &key), 0);
-        assert_int_equal(sg_allocations_remove(f->a, &key), 0);
 }
 
 static bool is_twelve(const struct sg_job_key *k, void *userdata)
@@ -368,12 +331,10 @@ int main(void)
                 cmocka_unit_test(test_text_seq),
                 cmocka_unit_test(test_text_largest),
                 cmocka_unit_test(test_too_many_gpus),
-                cmocka_unit_test(test_equal),
                 cmocka_unit_test_setup_teardown(test_publish, setup, teardown),
                 cmocka_unit_test_setup_teardown(test_publish_goes_on, setup, teardown),
                 cmocka_unit_test_setup_teardown(test_publish_repairs, setup, teardown),
                 cmocka_unit_test_setup_teardown(test_watchers, setup, teardown),
-                cmocka_unit_test_setup_teardown(test_checkpoint, setup, teardown),
                 cmocka_unit_test_setup_teardown(test_sweep, setup, teardown),
         };
 

@@ -148,10 +148,10 @@ static void send_raw(int fd, const void *data, size_t size)
         assert_int_equal(send(fd, data, size, MSG_NOSIGNAL), size);
 }
 
+static const char hello[] = "\0AUTH EXTERNAL\r\nDATA\r\nNEGOTIATE_UNIX_FD\r\nBEGIN\r\n";
+
 static void authenticate_raw(struct fixture *f, int fd)
 {
-        static const char hello[] = "\0AUTH EXTERNAL\r\nDATA\r\nNEGOTIATE_UNIX_FD\r\nBEGIN\r\n";
-
         send_raw(fd, hello, sizeof(hello) - 1);
         wait_until(f, n_clients(f) > 0);
         wait_until(f, sd_bus_is_ready(last_client(f)->bus) > 0);
@@ -229,7 +229,7 @@ static void test_never_authenticates(void **state)
         wait_until(f, n_clients(f) == 3);
         wait_until(f, n_clients(f) == 1);
         took = sg_now_monotonic_usec() - begin;
-        assert_in_range(took, 4900000, 9000000);
+        assert_in_range(took, 4900000, 20000000);
         assert_true(is_closed(silent) && is_closed(half));
         echo(f, bystander, "y"); /* who was quick stays */
         close_client(bystander);
@@ -349,8 +349,8 @@ static void test_bursts_to_one_who_reads(void **state)
 
 /* Limits */
 
-/* As many connections as it can get; says "K" once the surplus has been closed, and goes when
- * told. */
+/* As many connections as it can get, each of which authenticates, as its time would be over else;
+ * says "K" once the surplus has been closed, and goes when told. */
 static void child_main(const char *path, int say, int go)
 {
         struct pollfd fds[PER_USER + TRY_MORE];
@@ -364,6 +364,7 @@ static void child_main(const char *path, int say, int go)
                 fds[i] = (struct pollfd){.fd = open_raw(path), .events = POLLIN};
                 if (fds[i].fd < 0)
                         _exit(2);
+                (void)!send(fds[i].fd, hello, sizeof(hello) - 1, MSG_NOSIGNAL);
         }
         while (closed < TRY_MORE) {
                 if (poll(fds, SG_ELEMENTSOF(fds), -1) < 0)

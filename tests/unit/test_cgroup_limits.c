@@ -28,16 +28,16 @@ static bool on_v2(struct fixture *f, enum sg_limit_kind kind)
         return sg_fs_hier_of(f->backend, kind) == SG_HIER_UNIFIED;
 }
 
-/* Until they have used so much together: how fast the machine is doesn't matter. */
-static void run_until_used(struct sg_scope *a, struct sg_scope *b, uint64_t usec)
-{
-        WAIT_FOR(counters(a).cpu_usec + counters(b).cpu_usec > usec);
-}
-
+/* Of what both use once both run: how fast the machine is doesn't matter. */
 static void assert_three_to_one(struct sg_scope *big, struct sg_scope *small)
 {
-        uint64_t x = counters(big).cpu_usec, y = counters(small).cpu_usec;
+        uint64_t x0, y0, x, y;
 
+        WAIT_FOR(counters(big).cpu_usec > 0 && counters(small).cpu_usec > 0);
+        x0 = counters(big).cpu_usec;
+        y0 = counters(small).cpu_usec;
+        WAIT_FOR((x = counters(big).cpu_usec - x0) + (y = counters(small).cpu_usec - y0) >
+                 2 * SG_USEC_PER_SEC);
         print_message("usage %llu : %llu ms\n", (unsigned long long)x / 1000,
                       (unsigned long long)y / 1000);
         assert_in_range(x * 100, y * 240, y * 360);
@@ -55,7 +55,6 @@ static void test_weights(void **state)
         assert_int_equal(sg_scope_unenforced(b), 0);
         (void)spawn(f, a, true, spin, f);
         (void)spawn(f, b, true, spin, f);
-        run_until_used(a, b, 2 * SG_USEC_PER_SEC);
         assert_three_to_one(b, a);
 }
 
@@ -73,7 +72,6 @@ static void test_class_weights(void **state)
         b = scope_with(f, &req);
         (void)spawn(f, a, true, spin, f);
         (void)spawn(f, b, true, spin, f);
-        run_until_used(a, b, 2 * SG_USEC_PER_SEC);
         assert_three_to_one(b, a);
 }
 
@@ -191,14 +189,8 @@ static void test_memory_limit_kills_the_job_only(void **state)
         assert_int_equal(sg_scope_remove(s), -EBUSY); /* the keeper */
 }
 
-static void test_memory_limit_below_use(void **state)
+static void expect_no_swap(void)
 {
-        struct fixture *f = *state;
-        struct sg_limits l = limits(), lower;
-        struct sg_cpuset none = {};
-        size_t size = 64 * MIB;
-        struct sg_scope *s;
-        pid_t pid;
         FILE *swaps;
         char line[256];
         int n = 0;
@@ -209,6 +201,18 @@ static void test_memory_limit_below_use(void **state)
                 (void)fclose(swaps);
         if (n > 1)
                 fail_msg("this test needs a machine without swap");
+}
+
+static void test_memory_limit_below_use(void **state)
+{
+        struct fixture *f = *state;
+        struct sg_limits l = limits(), lower;
+        struct sg_cpuset none = {};
+        size_t size = 64 * MIB;
+        struct sg_scope *s;
+        pid_t pid;
+
+        expect_no_swap();
         l.memory_max = 128 * MIB;
         s = scope(f, &l, 0);
         pid = spawn(f, s, true, eat, &size);
@@ -362,6 +366,42 @@ static void test_swap_beside_memory(void **state)
                 assert_true(memory_file(job, "memory.memsw.limit_in_bytes") >= UINT64_C(1) << 62);
 }
 
+static void expect_swap(struct fixture *f, struct sg_scope *s, uint64_t memory, uint64_t swap)
+{
+        char job[PATH_MAX];
+
+        (void)job_dir(f, s, SG_LIMIT_SWAP, job);
+        if (!on_v2(f, SG_LIMIT_SWAP))
+                return expect_swap_v1(job, memory, swap);
+        assert_int_equal(memory_file(job, "memory.max"), memory);
+        assert_int_equal(memory_file(job, "memory.swap.max"), swap);
+}
+
+/* On v1 the sum of both is raised before memory is refused. */
+static void test_refused_memory_leaves_swap(void **state)
+{
+        struct fixture *f = *state;
+        struct sg_limits l = limits(), other;
+        size_t size = 64 * MIB;
+        struct sg_scope *s;
+
+        expect_no_swap();
+        l.memory_max = 128 * MIB;
+        l.memory_swap_max = 64 * MIB;
+        s = scope(f, &l, 0);
+        (void)spawn(f, s, true, eat, &size);
+        WAIT_FOR(counters(s).memory_bytes >= size);
+        other = l;
+        other.memory_max = 16 * MIB;
+        other.memory_swap_max = 512 * MIB;
+        assert_int_equal(sg_scope_set_limits(s, &other, NULL, NULL, NULL, NULL), -EBUSY);
+        expect_swap(f, s, 128 * MIB, 64 * MIB);
+        assert_int_equal(s->limits.memory_swap_max, 64 * MIB);
+        other.memory_swap_max = 0;
+        assert_int_equal(sg_scope_set_limits(s, &other, NULL, NULL, NULL, NULL), -EBUSY);
+        expect_swap(f, s, 128 * MIB, 64 * MIB);
+}
+
 static void test_live_changes(void **state)
 {
         struct fixture *f = *state;
@@ -448,6 +488,7 @@ int main(void)
                 TEST(test_pin),
                 TEST(test_pin_what_runs_already),
                 TEST(test_swap_beside_memory),
+                TEST(test_refused_memory_leaves_swap),
                 TEST(test_live_changes),
                 TEST(test_what_the_kernel_lacks_is_said),
                 TEST(test_refused_values_are_said),

@@ -28,6 +28,7 @@ static void test_v2(void **state)
         struct sg_counters c = counters(t);
         assert_int_equal(c.cpu_usec, 1234567);
         assert_int_equal(c.memory_bytes, 4096);
+        assert_int_equal(sg_counters_read_memory(t->dirs, t->n_dirs), 4096);
         assert_int_equal(c.memory_peak_bytes, 8192);
         assert_int_equal(c.oom_kills, 4);
         assert_int_equal(c.io_read_bytes, 11);
@@ -52,6 +53,7 @@ static void test_hybrid(void **state)
         struct sg_counters c = counters(t);
         assert_int_equal(c.cpu_usec, 77);
         assert_int_equal(c.memory_bytes, 1000);
+        assert_int_equal(sg_counters_read_memory(t->dirs, t->n_dirs), 1000);
         assert_int_equal(c.memory_peak_bytes, 2000);
         assert_int_equal(c.oom_kills, 6);
         assert_int_equal(c.io_read_bytes, 101);
@@ -74,6 +76,7 @@ static void test_unknown_is_not_zero(void **state)
         memset(&none, 0xff, sizeof(none));
         assert_memory_equal(&c, &none, sizeof(c));
         assert_true(c.cpu_usec == SG_UNLIMITED);
+        assert_true(sg_counters_read_memory(NULL, 0) == SG_UNLIMITED);
         (void)dir_of(*state, SG_HIER_UNIFIED); /* a group without files */
         c = counters(*state);
         assert_memory_equal(&c, &none, sizeof(c));

@@ -82,6 +82,30 @@ static void test_into_itself(void **state)
         assert_memory_equal(&set, &wanted, sizeof(set));
 }
 
+static void expect_resize(const uint32_t *pinned, const char *from, uint64_t n,
+                          const char *expected)
+{
+        struct sg_cpuset allowed = set_of("0-5"), set = set_of(from), wanted = set_of(expected);
+
+        sg_cpus_resize(pinned, &allowed, n, &set);
+        assert_memory_equal(&set, &wanted, sizeof(set));
+}
+
+/* What a job has it keeps, as far as it can, wherever others are. */
+static void test_resize(void **state)
+{
+        static const uint32_t pinned[SG_CPUS_MAX] = {3, 1, 2, 0, 0, 1};
+
+        (void)state;
+        expect_resize(pinned, "", 2, "3-4");
+        expect_resize(pinned, "0", 1, "0");
+        expect_resize(pinned, "0", 3, "0,3-4");
+        expect_resize(pinned, "0-2", 2, "1-2");
+        expect_resize(pinned, "0-2", 1, "1");
+        expect_resize(pinned, "0-5", 9, "0-5");
+        expect_resize(pinned, "9", 2, "3,9"); /* no longer allowed, but its own */
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -89,6 +113,7 @@ int main(void)
                 cmocka_unit_test(test_only_what_is_allowed),
                 cmocka_unit_test(test_even),
                 cmocka_unit_test(test_into_itself),
+                cmocka_unit_test(test_resize),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
 
 #include "ctl/ids.c"
 #include "ctl/option_table.c"
+#include "ctl/option_value.c"
 #include "ctl/options.c"
 #include "ctl/output.c"
 #include "ctl/suggest.c"
@@ -179,6 +180,13 @@ static void times_may_be_in_the_past(void **state)
         assert_int_equal(l.inv.since, NOW - 7200000000ULL);
         assert_int_equal(l.inv.lines, 5);
         drop(&l);
+        parse(&l, "history|--until|2h");
+        assert_int_equal(l.result, 0);
+        assert_int_equal(l.inv.until, NOW - 7200000000ULL);
+        drop(&l);
+        parse(&l, "submit|--begin|-2h|--|true"); /* nothing begins before it was asked for */
+        assert_int_equal(l.result, -ECANCELED);
+        drop(&l);
 }
 
 static void short_options_combine(void **state)
@@ -279,6 +287,8 @@ static void set_takes_what_may_change(void **state)
         assert_true(l.inv.mem == SG_UNLIMITED);
         assert_int_equal(sg_options_set(&l.inv, "deadline=+10min", &e), 0);
         assert_int_equal(l.inv.deadline, NOW + 600000000ULL);
+        assert_int_equal(sg_options_set(&l.inv, "deadline=infinity", &e), 0);
+        assert_true(l.inv.deadline == SG_UNLIMITED);
         assert_int_equal(sg_options_set(&l.inv, "mem=4X", &e), -ECANCELED);
         assert_string_equal(e.what, "mem wants a size such as 512M or 4G, not '4X'");
         sg_error_clear(&e);
@@ -349,8 +359,8 @@ static void every_option_belongs_somewhere(void **state)
                 assert_true(sg_options[i].verbs != 0);
                 assert_true(sg_options[i].type == SG_OPTION_FLAG || sg_options[i].metavar != NULL);
                 for (size_t k = 0; k < i; k++) {
-                        /* of a pair with one name, only one takes a value: so "=" tells them apart
-                         */
+                        /* of a pair with one name, only one takes a value:
+                         * so "=" tells them apart */
                         assert_true(strcmp(sg_options[i].name, sg_options[k].name) != 0 ||
                                     (sg_options[i].type == SG_OPTION_FLAG &&
                                      sg_options[k].type != SG_OPTION_FLAG));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* schedctl's charts: a document in, text out. The sources come in as text, see test_ctl_options.c.
- */
+/* schedctl's charts: a document in, text out. The sources come in as text,
+ * see test_ctl_options.c. */
 
 #include "test.h"
 

@@ -154,8 +154,8 @@ static const char wide_text[] =
         "d| 9  wait\\x1b[1mer  ada   queued       -  0.00      -  -     1.5G  "
         "5/0/0  -                 -     -  -      2 jobs run a…\n"
         " |8 a-longer-name: its loss still falls\n"
-        "d|q quit  by cpu: c cpu  m mem  s share  p progress  e eta  "
-        "t time  i id  r reverse  arrows select\n";
+        "d|q quit  r reverse  by cpu: c cpu  m mem  s share  p progress  e eta  "
+        "t time  i id  arrows select\n";
 
 static const char ascii_text[] =
         "b|ada  08:00:02  2 running  1 queued\n"
@@ -164,7 +164,7 @@ static const char ascii_text[] =
         " | 8  a-longer-name  running  3.00    50%  1.5G  ......   1%    24 h     1  @_\n"
         " | 7  train          running  1.50    25%  1.5G  ###...  52%  12 min   0.4  @_\n"
         "s| 9  wait\\x1b[1mer  queued   0.00      -  1.5G  -                 -     -  -\n"
-        "d|q quit  by cpu: c cpu  m mem  s share  p progress  e eta  t time  i id  r revers\n";
+        "d|q quit  r reverse  by cpu: c cpu  m mem  s share  p progress  e eta  t time\n";
 
 static const char tiny_text[] = "b|ada  08:00:02  2 run\n"
                                 "h|ID  NAME         CPU\n"
@@ -367,6 +367,21 @@ static void etas_are_told_with_what_is_not_known(void **state)
         assert_string_equal(sg_share_text(NAN, buf, sizeof(buf)), "");
 }
 
+static void a_deadline_is_held_against_the_eta(void **state)
+{
+        struct sg_job_progress p = {.eta_sec = 720, .eta_low_sec = 600, .eta_high_sec = 900};
+        struct sg_job_progress unknown = {.eta_sec = NAN, .eta_low_sec = NAN, .eta_high_sec = NAN};
+
+        (void)state;
+        assert_string_equal(sg_eta_warning(&p, 900), "");
+        assert_string_equal(sg_eta_warning(&p, 899), " (may be late)");
+        assert_string_equal(sg_eta_warning(&p, 600), " (may be late)");
+        assert_string_equal(sg_eta_warning(&p, 599), " (will be late)");
+        assert_string_equal(sg_eta_warning(&p, -1), " (it is past)");
+        assert_string_equal(sg_eta_warning(&unknown, 1), "");
+        assert_string_equal(sg_eta_warning(&unknown, -1), " (it is past)");
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -377,6 +392,7 @@ int main(void)
                 cmocka_unit_test(trends_begin_with_the_series),
                 cmocka_unit_test(strange_documents_are_shown_as_far_as_they_go),
                 cmocka_unit_test(etas_are_told_with_what_is_not_known),
+                cmocka_unit_test(a_deadline_is_held_against_the_eta),
         };
 
         return cmocka_run_group_tests(tests, zone, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Growth efficiency: equations 4.1 and 4.2, what E is measured in, and which values are believed.
- */
+/* Growth efficiency: equations 4.1 and 4.2, what E is measured in,
+ * and which values are believed. */
 
 #include "test.h"
 

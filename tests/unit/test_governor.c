@@ -248,7 +248,7 @@ static void survives(enum sg_share_kind share)
         }
         sg_governor_save(a.g, &saved);
         assert_int_equal(saved.error, 0);
-        assert_int_equal(sg_governor_load(b.g, saved.data, saved.size, true), 0);
+        assert_int_equal(sg_governor_load(b.g, saved.data, saved.size, 30), 0);
         for (uint64_t key = 1; key <= 3; key++)
                 add(&b, key, "default", (double)key);
         for (double now = 31; now < 60; now += 2) {
@@ -296,7 +296,7 @@ static void test_another_attempt(void **state)
         feed(&a, 5);
         step(&a, 5);
         sg_governor_save(a.g, &saved);
-        assert_int_equal(sg_governor_load(b.g, saved.data, saved.size, true), 0);
+        assert_int_equal(sg_governor_load(b.g, saved.data, saved.size, 7), 0);
         for (uint64_t attempt = 1; attempt <= 2; attempt++) {
                 const struct sg_governor_job j = {.key = attempt + 1,
                                                   .attempt = attempt - 1,
@@ -320,6 +320,18 @@ static void test_another_attempt(void **state)
         sg_governor_free(b.g);
 }
 
+/* What a governor of one job knew at its end; w: its classes, for the next one. */
+static void save_one(struct world *w, double end, struct sg_record *saved)
+{
+        world_new(w);
+        class_of(w, "default", 100, SG_SHARE_GROWTH);
+        configure(w);
+        add(w, 1, "default", 0);
+        step(w, end);
+        sg_governor_save(w->g, saved);
+        sg_governor_free(w->g);
+}
+
 /* Whatever a file of a former daemon holds, it is taken or refused. */
 static void test_load_garbage(void **state)
 {
@@ -327,13 +339,7 @@ static void test_load_garbage(void **state)
         struct world w;
 
         (void)state;
-        world_new(&w);
-        class_of(&w, "default", 100, SG_SHARE_GROWTH);
-        configure(&w);
-        add(&w, 1, "default", 0);
-        step(&w, 1);
-        sg_governor_save(w.g, &saved);
-        sg_governor_free(w.g);
+        save_one(&w, 1, &saved);
         for (size_t n = 0; n < saved.size; n++) {
                 struct world fresh = w;
                 _cleanup_free_ uint8_t *cut = malloc(n + 1);
@@ -343,11 +349,58 @@ static void test_load_garbage(void **state)
                 memcpy(cut, saved.data, n);
                 assert_int_equal(sg_governor_new(&fresh.g, 1), 0);
                 configure(&fresh);
-                r = sg_governor_load(fresh.g, cut, n, true);
+                r = sg_governor_load(fresh.g, cut, n, 2);
                 assert_true(r == 0 || r == -EBADMSG);
                 add(&fresh, 1, "default", 0);
                 step(&fresh, 2);
                 sg_governor_free(fresh.g);
+        }
+}
+
+/* The clock goes on from where it was saved, or it is another one. */
+static void test_load_of_the_future(void **state)
+{
+        _cleanup_(sg_record_deinitp) struct sg_record saved = {0};
+        struct world w;
+
+        (void)state;
+        save_one(&w, 10, &saved);
+        assert_int_equal(sg_governor_new(&w.g, 1), 0);
+        configure(&w);
+        assert_int_equal(sg_governor_load(w.g, saved.data, saved.size, 9), -EBADMSG);
+        add(&w, 1, "default", 9);
+        step(&w, 9);
+        assert_true(w.plan.next > 9 && isfinite(w.plan.next));
+        sg_governor_free(w.g);
+}
+
+/* A minute of work by a deadline in 100 s: that is met on a whole node, not on half of one. */
+static void test_deadline_on_a_part(void **state)
+{
+        (void)state;
+        for (uint64_t others = 0; others <= 1; others++) {
+                const struct sg_learner_report r = {
+                        .now = 1, .cpu = 1, .fraction = 1. / 61, .eval = NAN};
+                struct sg_governor_job j = {.key = 1,
+                                            .class = "late",
+                                            .cpus_max = INFINITY,
+                                            .weight = 100,
+                                            .deadline = 101};
+                struct world w;
+
+                world_new(&w);
+                class_of(&w, "late", 100, SG_SHARE_DEADLINE);
+                class_of(&w, "other", 100, SG_SHARE_GROWTH);
+                configure(&w);
+                assert_int_equal(sg_governor_add(w.g, &j), 0);
+                if (others)
+                        add(&w, 2, "other", 0);
+                step(&w, 0);
+                assert_int_equal(sg_governor_report(w.g, 1, &r), 0);
+                step(&w, 1);
+                close_to(share_of(&w, 1), others ? .5 : 1);
+                assert_int_equal(w.plan.jobs[0]->out.list == SG_LIST_DROPPED, others);
+                sg_governor_free(w.g);
         }
 }
 
@@ -372,6 +425,29 @@ static void test_explain(void **state)
         sg_governor_free(w.g);
 }
 
+/* While some scale badly, more than NoHarm= is promised. */
+static void test_explain_planned(void **state)
+{
+        for (int planned = 0; planned < 2; planned++) {
+                _cleanup_free_ char *text = NULL;
+                struct world w;
+
+                world_new(&w);
+                class_of(&w, "default", 100, SG_SHARE_GROWTH);
+                w.classes[0].settings.exponent = planned ? .7 : 1;
+                configure(&w);
+                for (uint64_t key = 1; key <= 3; key++)
+                        add(&w, key, "default", 0);
+                feed(&w, 10);
+                step(&w, 10);
+                assert_int_equal(sg_governor_explain(w.g, 1, &text), 0);
+                assert_non_null(strstr(text, "Promise: "));
+                assert_int_equal(strstr(text, ", 23 % later and not by NoHarm=") != NULL, planned);
+                sg_governor_free(w.g);
+        }
+        (void)state;
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -384,7 +460,10 @@ int main(void)
                 cmocka_unit_test(test_survives),
                 cmocka_unit_test(test_another_attempt),
                 cmocka_unit_test(test_load_garbage),
+                cmocka_unit_test(test_load_of_the_future),
+                cmocka_unit_test(test_deadline_on_a_part),
                 cmocka_unit_test(test_explain),
+                cmocka_unit_test(test_explain_planned),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

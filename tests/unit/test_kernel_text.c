@@ -350,27 +350,6 @@ static void test_rate(void **state)
         assert_true(v == 3e6);
 }
 
-static void test_backwards(void **state)
-{
-        struct sg_sample a, b;
-
-        (void)state;
-        sg_sample_init(&a);
-        b = a;
-        assert_int_equal(sg_sample_backwards(&a, &b), 0);
-        a.cpu_usec = 10;
-        a.io_write_ops = 5;
-        a.memory_peak_bytes = a.memory_bytes = a.pids = 9;
-        assert_int_equal(sg_sample_backwards(&a, &b), 0); /* b knows nothing */
-        b = a;
-        b.memory_peak_bytes = b.memory_bytes = b.pids = 1;
-        assert_int_equal(sg_sample_backwards(&a, &b), 0);
-        b.cpu_usec = 9;
-        assert_int_equal(sg_sample_backwards(&a, &b), SG_SAMPLE_CPU);
-        b.io_write_ops = 4;
-        assert_int_equal(sg_sample_backwards(&a, &b), SG_SAMPLE_CPU | SG_SAMPLE_IO);
-}
-
 static void test_active(void **state)
 {
         struct sg_sample a, b;
@@ -471,9 +450,8 @@ int main(void)
                 cmocka_unit_test(test_io_stat),       cmocka_unit_test(test_io_stat_garbled),
                 cmocka_unit_test(test_io_stat_odd),   cmocka_unit_test(test_blkio),
                 cmocka_unit_test(test_stat),          cmocka_unit_test(test_loadavg),
-                cmocka_unit_test(test_rate),          cmocka_unit_test(test_backwards),
-                cmocka_unit_test(test_active),        cmocka_unit_test(test_due),
-                cmocka_unit_test(test_cadence),
+                cmocka_unit_test(test_rate),          cmocka_unit_test(test_active),
+                cmocka_unit_test(test_due),           cmocka_unit_test(test_cadence),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

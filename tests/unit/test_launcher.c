@@ -370,7 +370,7 @@ static void test_timeout(void **state)
                 assert_return_code(sd_event_run(f->event, UINT64_MAX), 0);
         took = sg_now_monotonic_usec() - begin;
         assert_int_equal(f->result, -ETIMEDOUT);
-        assert_in_range(took, 10 * SG_USEC_PER_SEC, 15 * SG_USEC_PER_SEC);
+        assert_in_range(took, 10 * SG_USEC_PER_SEC, 30 * SG_USEC_PER_SEC);
         accept_it(f);
         answer(f, take_request(f), 0); /* too late */
         settle(f);

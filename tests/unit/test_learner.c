@@ -1,47 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* How much a job has left: from its reports, from its class, and when it isn't believed. */
 
-#include "test.h"
+#include "test_learner.h"
 
 #include "base/rng.h"
-#include "core/learner-internal.h"
-#include <math.h>
-
-SG_DEFINE_CLEANUP(struct sg_learner *, sg_learner_free)
-
-#define NONE ((double)NAN)
-
-static struct sg_learner *make(double cpus, bool restarted)
-{
-        const struct sg_learner_job j = {.cpus = cpus, .probe = 3, .restarted = restarted};
-        struct sg_learner *l;
-
-        assert_int_equal(sg_learner_new(&l, &j), 0);
-        return l;
-}
-
-static void say(struct sg_learner *l, double now, double cpu, double fraction, double eval)
-{
-        const struct sg_learner_report r = {
-                .now = now, .cpu = cpu, .fraction = fraction, .eval = eval};
-
-        assert_int_equal(sg_learner_report(l, &r), 0);
-}
-
-static struct sg_estimate estimate(const struct sg_learner *l, const struct sg_class_history *h,
-                                   double now, double cpu)
-{
-        struct sg_estimate e;
-
-        sg_learner_estimate(l, h, now, cpu, SG_ESTIMATE_MILESTONES | SG_ESTIMATE_EFFICIENCY,
-                            SG_RESOURCE_CPU, &e);
-        return e;
-}
-
-static void assert_near(double a, double b)
-{
-        assert_true(fabs(a - b) <= 1e-9 * fabs(b));
-}
 
 static void the_first_report_tells_the_size(void **state)
 {
@@ -152,6 +114,82 @@ static void sizes_are_known_within_a_few_hundredths(void **state)
         }
         print_message("off by %.3f from one half on\n", sum / n);
         assert_true(sum / n < .06);
+}
+
+static void steps_of_something_within_the_run_tell_nothing(void **state)
+{
+        _cleanup_(sg_learner_freep) struct sg_learner *l = make(1, false);
+        struct sg_estimate e;
+        char text[128];
+
+        (void)state;
+        for (unsigned i = 1; i <= 20; i++)
+                count(l, i, i, (i - 1) % 10 + 1, 10, NONE);
+        count(l, 21, 21, 1, 10, NONE);
+        e = estimate(l, NULL, 21, 21);
+        assert_int_equal(e.source, SG_SIZE_UNKNOWN);
+        sg_learner_explain(l, text, sizeof(text));
+        assert_non_null(strstr(text, "begin again"));
+        count(l, 30, 30, 10, 10, NONE);
+        assert_int_equal(estimate(l, NULL, 30, 30).source, SG_SIZE_UNKNOWN);
+}
+
+static void count_epoch(struct sg_learner *l, double now, uint64_t epoch, uint64_t epochs)
+{
+        const struct sg_report counters = {
+                .has = SG_REPORT_EPOCH | SG_REPORT_EPOCHS, .epoch = epoch, .epochs = epochs};
+        const struct sg_learner_report r = {
+                .now = now, .cpu = now, .counters = &counters, .eval = NONE};
+
+        assert_int_equal(sg_learner_report(l, &r), 0);
+}
+
+/* Data are prepared, with a bar for each set. */
+static unsigned prepare(struct sg_learner *l)
+{
+        unsigned now = 0;
+
+        for (unsigned bar = 0; bar < 3; bar++)
+                for (unsigned step = 1; step <= 5; step++) {
+                        now++;
+                        count(l, now, now, step, 5, NONE);
+                }
+        return now;
+}
+
+static void epochs_count_from_their_beginning(void **state)
+{
+        _cleanup_(sg_learner_freep) struct sg_learner *l = make(1, true);
+        unsigned now = prepare(l);
+
+        (void)state;
+        for (unsigned epoch = 7; epoch <= 9; epoch++)
+                count_epoch(l, now += 10, epoch, 10);
+        assert_int_equal(estimate(l, NULL, now, now).source, SG_SIZE_REPORTS);
+        assert_near(estimate(l, NULL, now, now).remaining, 10);
+}
+
+static void a_lie_behind_bars_is_found_out(void **state)
+{
+        _cleanup_(sg_learner_freep) struct sg_learner *l = make(1, false);
+        unsigned now = prepare(l);
+
+        (void)state;
+        for (unsigned i = 0; i < 100; i++)
+                count_epoch(l, now += 10, 999, 1000);
+        assert_int_equal(estimate(l, NULL, now, now).source, SG_SIZE_DISTRUST);
+}
+
+static void declared_steps_go_before_what_it_says(void **state)
+{
+        const struct sg_learner_job j = {.cpus = 1, .probe = 3, .steps = 100};
+        struct sg_learner *l;
+
+        (void)state;
+        assert_int_equal(sg_learner_new(&l, &j), 0);
+        count(l, 10, 10, 10, 20, NONE);
+        assert_near(estimate(l, NULL, 10, 10).total, 100);
+        sg_learner_free(l);
 }
 
 static void without_reports_the_class_tells(void **state)
@@ -266,96 +304,6 @@ static void nonsense_stays_small(void **state)
                 assert_false(e.to[i] <= 0);
 }
 
-static void use(struct sg_learner *l, double now, double cpu, double delay, bool held)
-{
-        const struct sg_learner_use u = {.now = now,
-                                         .cpu = cpu,
-                                         .delay = delay,
-                                         .held = held,
-                                         .use = {NONE, NONE, NONE, NONE}};
-
-        sg_learner_use(l, &u);
-}
-
-static void width_is_what_it_used_and_waited_for(void **state)
-{
-        _cleanup_(sg_learner_freep) struct sg_learner *l = make(4, false);
-        double cpu = 0, delay = 0;
-
-        (void)state;
-        assert_true(isnan(sg_learner_width(l)));
-        for (unsigned i = 0; i <= 20; i++, cpu += .5, delay += 1.5)
-                use(l, i, cpu, delay, false);
-        assert_true(fabs(sg_learner_width(l) - .5) < 1e-9);
-        for (unsigned i = 21; i <= 90; i++) /* suspended: tells nothing */
-                use(l, i, cpu, delay, true);
-        assert_true(fabs(sg_learner_width(l) - .5) < 1e-9);
-        for (unsigned i = 91; i <= 130; i++, cpu += 1)
-                use(l, i, cpu, delay, false);
-        assert_true(fabs(sg_learner_width(l) - .25) < .01);
-        use(l, 131, cpu, NONE, false);
-        assert_false(isnan(sg_learner_width(l)));
-}
-
-static void who_waits_for_other_things_is_not_cpu_bound(void **state)
-{
-        _cleanup_(sg_learner_freep) struct sg_learner *l = make(4, false);
-        struct sg_estimate e;
-
-        (void)state;
-        for (unsigned i = 0; i <= 100; i++) {
-                assert_true(i <= 30 ? sg_learner_cpu_bound(l) : !sg_learner_cpu_bound(l));
-                use(l, i, i * .1, 0, false);
-                if (i % 10 == 1)
-                        say(l, i, i * .1 * (1 + (i % 3)), i / 1000., NONE);
-        }
-        /* 900 s at its own rate, of a tenth of a CPU. */
-        e = estimate(l, NULL, 101, 10.1);
-        assert_true(fabs(e.remaining / sg_learner_width(l) - 899) < 20);
-}
-
-/* Its speed grows as the root of its share. */
-static void a_job_that_scales_badly_is_found_out(void **state)
-{
-        _cleanup_(sg_learner_freep) struct sg_learner *l = make(2, false);
-        double x = 0, cpu = 0, t = 0;
-        struct sg_estimate e;
-
-        (void)state;
-        for (unsigned i = 0; i < 60; i++) {
-                double share = i / 5 % 2 ? 1 : .3;
-
-                for (unsigned k = 0; k < 3; k++) {
-                        t++;
-                        cpu += 2 * share;
-                        x += pow(share, .5) / 1000;
-                        use(l, t, cpu, 2 * t - cpu, false);
-                }
-                say(l, t, cpu, x, NONE);
-        }
-        e = estimate(l, NULL, t, cpu);
-        assert_true(fabs(e.exponent - .5) < .02);
-        assert_true(fabs(e.remaining / (1000 * (1 - x)) - 1) < .05);
-}
-
-static void one_that_scales_is_left_alone(void **state)
-{
-        _cleanup_(sg_learner_freep) struct sg_learner *l = make(1, false);
-        double cpu = 0, t = 0;
-
-        (void)state;
-        for (unsigned i = 0; i < 60; i++) {
-                double share = i / 5 % 2 ? 1 : .3;
-
-                t += 3;
-                cpu += 3 * share;
-                use(l, t, cpu, t - cpu, false);
-                say(l, t, cpu, cpu / 1000 * (1 - .0005 * i), NONE);
-        }
-        assert_true(estimate(l, NULL, t, cpu).exponent >= 1);
-}
-
-/* The way is told exactly, and its curve with a little noise. */
 static void milestones_are_on_the_way(void **state)
 {
         _cleanup_(sg_learner_freep) struct sg_learner *l = make(2, false);
@@ -398,8 +346,8 @@ static void go_on(struct sg_learner *l, struct sg_rng *rng, unsigned i)
         double share = i % 7 < 3 ? .4 : 1;
 
         use(l, i, i * share, i * (1 - share), i % 11 == 0);
-        say(l, i, i, i / 250.,
-            2 * exp(-i / 30.) + .02 * sg_rng_normal(rng) + (i % 50 == 1 ? 99 : 0));
+        count(l, i, i, i, 250,
+              2 * exp(-i / 30.) + .02 * sg_rng_normal(rng) + (i % 50 == 1 ? 99 : 0));
         if (i % 5 == 0)
                 sg_learner_mark(l, i, SG_RESOURCE_CPU);
 }
@@ -474,6 +422,10 @@ int main(void)
                 cmocka_unit_test(a_step_back_begins_again),
                 cmocka_unit_test(many_reports_are_as_good_as_few),
                 cmocka_unit_test(sizes_are_known_within_a_few_hundredths),
+                cmocka_unit_test(steps_of_something_within_the_run_tell_nothing),
+                cmocka_unit_test(epochs_count_from_their_beginning),
+                cmocka_unit_test(a_lie_behind_bars_is_found_out),
+                cmocka_unit_test(declared_steps_go_before_what_it_says),
                 cmocka_unit_test(without_reports_the_class_tells),
                 cmocka_unit_test(early_ends_of_a_class_are_learnt),
                 cmocka_unit_test(who_is_overdue_is_not_believed),
@@ -481,10 +433,6 @@ int main(void)
                 cmocka_unit_test(a_jump_is_not_believed),
                 cmocka_unit_test(nonsense_changes_nothing),
                 cmocka_unit_test(nonsense_stays_small),
-                cmocka_unit_test(width_is_what_it_used_and_waited_for),
-                cmocka_unit_test(who_waits_for_other_things_is_not_cpu_bound),
-                cmocka_unit_test(a_job_that_scales_badly_is_found_out),
-                cmocka_unit_test(one_that_scales_is_left_alone),
                 cmocka_unit_test(milestones_are_on_the_way),
                 cmocka_unit_test(a_restart_changes_nothing),
                 cmocka_unit_test(damaged_records_are_refused_or_harmless),

@@ -112,18 +112,6 @@ static void test_lines_of_gone_groups(void **state)
         assert_int_equal(counts[0].rx_bytes, 10 * (100 + IP4));
 }
 
-static void test_detach(void **state)
-{
-        struct datagrams d = {AF_INET, 10, 100};
-        struct net *t = *state;
-
-        assert_int_equal(sg_net_bpf_detach(t->bpf), 0);
-        assert_int_equal(attached(t->base, BPF_CGROUP_INET_INGRESS), 0);
-        assert_int_equal(attached(t->base, BPF_CGROUP_INET_EGRESS), 0);
-        run_in(t->a, send_datagrams, &d);
-        assert_int_equal(count(t, t->a).rx_bytes, 0);
-}
-
 static bool program_there(uint32_t id)
 {
         _cleanup_close_ int fd = sg_bpf_program_open(id);
@@ -199,10 +187,13 @@ static void test_refused(void **state)
 static int run(void)
 {
         const struct CMUnitTest tests[] = {
-                NET_TEST(test_forget),           NET_TEST(test_socket_outlives_group),
-                NET_TEST(test_goes_on),          NET_TEST(test_lines_of_gone_groups),
-                NET_TEST(test_detach),           NET_TEST(test_removing_the_ancestor_ends_it),
-                NET_TEST(test_cgroup_namespace), NET_TEST(test_refused),
+                NET_TEST(test_forget),
+                NET_TEST(test_socket_outlives_group),
+                NET_TEST(test_goes_on),
+                NET_TEST(test_lines_of_gone_groups),
+                NET_TEST(test_removing_the_ancestor_ends_it),
+                NET_TEST(test_cgroup_namespace),
+                NET_TEST(test_refused),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,9 +31,16 @@ static void feed_pieces(struct sg_log_parser *p, const char *data, size_t n, siz
                 sg_log_parser_feed(p, data + at, piece < n - at ? piece : n - at);
 }
 
-static void assert_report(const struct sg_report *got, const struct sg_report *want)
+/* What a report says in the end. */
+struct said {
+        uint32_t has;
+        double eval;
+        uint64_t step, total, epoch, epochs;
+};
+
+static void assert_report(const struct sg_report *got, const struct said *want)
 {
-        assert_int_equal(got->has, want->has);
+        assert_int_equal(got->has & ~(uint32_t)SG_REPORT_RANGE, want->has);
         if (want->has & SG_REPORT_EVAL && !(isnan(want->eval) && isnan(got->eval)) &&
             !(fabs(got->eval - want->eval) <= 1e-5))
                 fail_msg("eval is %.17g, not %.17g", got->eval, want->eval);
@@ -49,7 +56,7 @@ static void assert_report(const struct sg_report *got, const struct sg_report *w
 
 static const struct log {
         const char *file, *matched;
-        struct sg_report end;
+        struct said end;
         uint64_t reports;
 } logs[] = {
         {"keras-2.log", "keras", {ALL, 0.172, 60, 60, 3, 3}, 183},
@@ -123,7 +130,7 @@ static const struct line {
         const char *preset;
         enum sg_goal goal;
         const char *text;
-        struct sg_report want;
+        struct said want;
 } lines[] = {
         {"keras",
          SG_GOAL_MIN,
@@ -286,7 +293,7 @@ static void test_moves_on(void **state)
         assert_string_equal(p.matched, "huggingface");
         feed_text(&p, "[2]\ttrain-rmse:0.2\n");
         assert_string_equal(p.matched, "xgboost");
-        assert_report(&p.report, &(struct sg_report){STEPS, 0.2, 2, 0, 0, 0});
+        assert_report(&p.report, &(struct said){STEPS, 0.2, 2, 0, 0, 0});
         sg_log_parser_deinit(&p);
 }
 
@@ -329,7 +336,7 @@ static void test_custom(void **state)
                 assert_true(sg_preset_valid(*name));
         assert_return_code(sg_log_parser_init(&p, "pattern", SG_GOAL_MAX, find_hash, &calls), 0);
         feed_text(&p, "step 1 acc=2\n#3\nno\n");
-        assert_report(&p.report, &(struct sg_report){SG_REPORT_STEP, 0, 3, 0, 0, 0});
+        assert_report(&p.report, &(struct said){SG_REPORT_STEP, 0, 3, 0, 0, 0});
         assert_int_equal(calls, 3);
         assert_int_equal(p.n_reports, 1);
         sg_log_parser_deinit(&p);

@@ -182,6 +182,28 @@ static void test_eval(void **state)
 }
 
 /* Back by half a run under the same total: a checkpoint. The speed is still known. */
+/* Lines that are read at one go are one report, of which the last value isn't always the best. */
+static void test_best_of_many(void **state)
+{
+        static const double evals[] = {.5, NAN, .1, -INFINITY, .9, .4};
+        struct sg_progress min, max;
+        struct sg_report all = {0};
+
+        (void)state;
+        sg_progress_init(&min, SG_GOAL_MIN, 0);
+        sg_progress_init(&max, SG_GOAL_MAX, 0);
+        for (size_t i = 0; i < SG_ELEMENTSOF(evals); i++) {
+                const struct sg_report one = {.has = SG_REPORT_EVAL, .eval = evals[i]};
+
+                sg_report_merge(&all, &one);
+        }
+        sg_progress_feed(&min, &all, SEC, 0);
+        sg_progress_feed(&max, &all, SEC, 0);
+        assert_near(view(&min, SEC).eval, .4, 0);
+        assert_near(view(&min, SEC).best, .1, 0);
+        assert_near(view(&max, SEC).best, .9, 0);
+}
+
 static void test_restart(void **state)
 {
         struct sg_progress p;
@@ -397,13 +419,14 @@ static void test_anything(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_nothing),     cmocka_unit_test(test_steady),
-                cmocka_unit_test(test_stall),       cmocka_unit_test(test_epochs),
-                cmocka_unit_test(test_epochs_only), cmocka_unit_test(test_declared),
-                cmocka_unit_test(test_eval),        cmocka_unit_test(test_restart),
-                cmocka_unit_test(test_behind),      cmocka_unit_test(test_phase),
-                cmocka_unit_test(test_share),       cmocka_unit_test(test_huge),
-                cmocka_unit_test(test_interval),    cmocka_unit_test(test_anything),
+                cmocka_unit_test(test_best_of_many), cmocka_unit_test(test_nothing),
+                cmocka_unit_test(test_steady),       cmocka_unit_test(test_stall),
+                cmocka_unit_test(test_epochs),       cmocka_unit_test(test_epochs_only),
+                cmocka_unit_test(test_declared),     cmocka_unit_test(test_eval),
+                cmocka_unit_test(test_restart),      cmocka_unit_test(test_behind),
+                cmocka_unit_test(test_phase),        cmocka_unit_test(test_share),
+                cmocka_unit_test(test_huge),         cmocka_unit_test(test_interval),
+                cmocka_unit_test(test_anything),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

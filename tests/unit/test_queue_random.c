@@ -11,7 +11,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#define INSTANCES 2000U
+#define INSTANCES (2000U / TEST_SLOW)
 #define STEPS 150
 #define JOBS 40
 #define USERS 4

@@ -5,8 +5,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-/* --- what comes out -----------------------------------------------------------------------------
- */
+/* --- what comes out */
 
 static void test_log(void **state)
 {
@@ -25,8 +24,8 @@ static void test_log(void **state)
         assert_string_equal(heard[1].trouble, "");
 }
 
-/* The interval is 0: it looks when the job is followed and when it ends, and in between it sleeps.
- */
+/* The interval is 0: it looks when the job is followed and when it ends,
+ * and in between it sleeps. */
 static void test_finish(void **state)
 {
         (void)state;
@@ -223,12 +222,11 @@ static void test_slow_pattern(void **state)
         assert_int_equal(sg_job_reader_restarts(reader), 0);
 }
 
-/* Where a reader that hangs is waited for. Others have the usual time, on a machine under load too.
- */
+/* Where a reader that hangs is waited for. Others have the usual time,
+ * on a machine under load too. */
 #define SHORT_CHECK (300 * SG_USEC_PER_MSEC)
 
-/* --- what can't harm ----------------------------------------------------------------------------
- */
+/* --- what can't harm */
 
 static bool is_bad(const struct sg_reading *j)
 {
@@ -337,8 +335,29 @@ static void test_stopped(void **state)
         wait_until(heard[1].report.step == 2);
 }
 
-/* --- what it costs, and what it may ------------------------------------------------------------
- */
+/* Its rounds are far apart: nobody wakes up in between to see whether it lives. */
+static void test_rounds_far_apart(void **state)
+{
+        unsigned n = 0;
+
+        (void)state;
+        sg_reader_check_usec = SHORT_CHECK;
+        start_reader(NULL);
+        sg_job_reader_set_interval(reader, INTERVAL);
+        put("log", "step 1/10 loss=0.5\n");
+        follow_log(1, "log");
+        wait_until(heard[1].calls == 1);
+        sg_job_reader_set_interval(reader, 100 * SHORT_CHECK);
+        for (uint64_t now = sg_now_monotonic_usec(), end = now + 4 * SHORT_CHECK; now < end;
+             now = sg_now_monotonic_usec())
+                n += sd_event_run(event, end - now) > 0;
+        assert_in_range(n, 0, 2); /* a round that was under way, and the check that was due */
+        assert_int_equal(kill(sg_job_reader_pid(reader), SIGSTOP), 0);
+        sg_job_reader_set_interval(reader, INTERVAL);
+        wait_until(sg_job_reader_restarts(reader) == 1);
+}
+
+/* --- what it costs, and what it may */
 
 static void read_status(char *buf, size_t size)
 {
@@ -444,6 +463,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(test_hang_at_the_end, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(test_killed, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(test_stopped, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(test_rounds_far_apart, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(test_powers, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(test_sleeps, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(test_many, set_up, tear_down),

@@ -32,8 +32,7 @@ static void say(const char *unit, const char *invocation, const char *message)
                 fail_msg("%s: is systemd-journal-remote installed?", WRITER);
 }
 
-/* --- units --------------------------------------------------------------------------------------
- */
+/* --- units */
 
 struct listener {
         struct sg_journal_unit unit;
@@ -190,8 +189,7 @@ static void test_no_journal(void **state)
         sg_journal_free(j);
 }
 
-/* --- the whole ----------------------------------------------------------------------------------
- */
+/* --- the whole */
 
 static void test_reader(void **state)
 {

@@ -3,8 +3,7 @@
 
 #include "tests/unit/test_reader.h"
 
-/* --- named values -------------------------------------------------------------------------------
- */
+/* --- named values */
 
 static int json(struct sg_values *v, const char *text, struct sg_report *ret)
 {
@@ -102,8 +101,7 @@ static void test_lines(void **state)
         assert_true(r.eval == 0.75);
 }
 
-/* --- a progress file ----------------------------------------------------------------------------
- */
+/* --- a progress file */
 
 static void set_times(const char *name, time_t sec)
 {
@@ -162,8 +160,7 @@ static void test_progress_file_limits(void **state)
         sg_progress_file_deinit(&f);
 }
 
-/* --- event files --------------------------------------------------------------------------------
- */
+/* --- event files */
 
 #define EVENTS "tests/data/tensorboard/events.out.tfevents."
 

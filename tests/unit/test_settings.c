@@ -37,7 +37,7 @@ static const struct sample {
         {"Class", "MaxJobs", "1", "0"},
         {"Class", "MaxJobsPerUser", "3", "1.5"},
         {"Limits", "CPUWeight", "1", "infinity"},
-        {"Limits", "CPUQuota", "150%", "0.5%"},
+        {"Limits", "CPUQuota", "0.1%", "0.09%"},
         {"Limits", "CPUs", "2-8", "8-2"},
         {"Limits", "MemoryHigh", "1M", "1023K"},
         {"Limits", "MemoryMax", "4G", "four"},

@@ -30,35 +30,33 @@ static void assert_strings(char *const *have, const char *const *want)
         assert_null(*have);
 }
 
-static void test_round_trip(void **state)
+static void test_submitted(void **state)
 {
-        static char script[] = "#!/bin/sh\0binary";
-        gid_t groups[] = {4, 24, 100};
-        struct sg_rlimit rlimits[] = {{RLIMIT_NOFILE, {64, 128}},
-                                      {RLIMIT_CORE, {0, RLIM_INFINITY}}};
-        char a0[] = "prog", a1[] = "", a2[] = "two words", e0[] = "A=1", e1[] = "no assignment";
-        char dir[] = "/tmp", out[] = "o", err[] = "e", end[] = "true";
-        char *argv[] = {a0, a1, a2, NULL}, *env[] = {e0, e1, NULL};
-        const struct sg_spec in = {.uid = 1000,
-                                   .gid = 100,
-                                   .groups = groups,
-                                   .n_groups = 3,
-                                   .umask = 027,
-                                   .rlimits = rlimits,
-                                   .n_rlimits = 2,
-                                   .argv = argv,
-                                   .env = env,
-                                   .script = script,
-                                   .script_size = sizeof(script),
-                                   .workdir = dir,
-                                   .output = out,
-                                   .error = err,
-                                   .on_end = end};
+        static const char script[] = "#!/bin/sh\0binary";
+        static const gid_t groups[] = {4, 24, 100};
+        static const uint64_t rlimits[][3] = {{RLIMIT_NOFILE, 64, 128},
+                                              {RLIMIT_CORE, 0, RLIM_INFINITY}};
         _cleanup_record_ struct sg_record r = {0};
         _cleanup_spec_ struct sg_spec s = {0};
 
         (void)state;
-        sg_spec_encode_submitted(&in, &r);
+        sg_record_put_u64(&r, SG_SPEC_UID, 1000);
+        sg_record_put_u64(&r, SG_SPEC_GID, 100);
+        for (size_t i = 0; i < SG_ELEMENTSOF(groups); i++)
+                sg_record_put_u64(&r, SG_SPEC_GROUP, groups[i]);
+        sg_record_put_u64(&r, SG_SPEC_UMASK, 027);
+        for (size_t i = 0; i < SG_ELEMENTSOF(rlimits); i++)
+                sg_record_put(&r, SG_SPEC_RLIMIT, rlimits[i], sizeof(rlimits[i]));
+        sg_record_put_str(&r, SG_SPEC_ARG, "prog");
+        sg_record_put_str(&r, SG_SPEC_ARG, "");
+        sg_record_put_str(&r, SG_SPEC_ARG, "two words");
+        sg_record_put_str(&r, SG_SPEC_ENV, "A=1");
+        sg_record_put_str(&r, SG_SPEC_ENV, "no assignment");
+        sg_record_put(&r, SG_SPEC_SCRIPT, script, sizeof(script));
+        sg_record_put_str(&r, SG_SPEC_WORKDIR, "/tmp");
+        sg_record_put_str(&r, SG_SPEC_OUTPUT, "o");
+        sg_record_put_str(&r, SG_SPEC_ERROR, "e");
+        sg_record_put_str(&r, SG_SPEC_ON_END, "true");
         assert_int_equal(decode(&r, &s), 0);
         assert_int_equal(s.uid, 1000);
         assert_int_equal(s.gid, 100);
@@ -226,7 +224,7 @@ static void test_truncated_is_refused(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_round_trip),
+                cmocka_unit_test(test_submitted),
                 cmocka_unit_test(test_launch_part_behind_submitted),
                 cmocka_unit_test(test_absent_is_harmless),
                 cmocka_unit_test(test_last_scalar_wins),

@@ -7,8 +7,7 @@
 #include "proto/spec.h"
 #include <sqlite3.h>
 
-/* --- what is kept ------------------------------------------------------------------------------
- */
+/* --- what is kept */
 
 static void test_layout(void **state)
 {
@@ -110,6 +109,35 @@ static void test_upgrade(void **state)
         assert_true(a.job.limits.io_write_max == SG_UNLIMITED);
         sg_job_deinit(&a.job);
         sg_store_close(s);
+}
+
+/* Under another name the node goes on counting, also when history has forgotten the jobs before. */
+static void test_last_of_all_origins(void **state)
+{
+        struct answer a = {.calls = 0};
+        struct sg_store *s = open_store();
+        struct sg_job job;
+        uint64_t last;
+
+        (void)state;
+        make_job(&job, 7);
+        strcpy(job.key.origin, "away");
+        assert_int_equal(submit_n(s, &job, 1, NULL, "", 0), 0);
+        assert_int_equal(submit(s, 3), 0);
+        load(s, &a, &last);
+        assert_int_equal(last, 7);
+        sg_store_set_retention(s, 0, SG_UNLIMITED);
+        job.state = SG_JOB_EXITED;
+        assert_int_equal(write_job(s, sg_store_finish, &job), 0);
+        sg_store_close(s);
+
+        s = open_store();
+        load(s, &a, &last);
+        assert_int_equal(a.rows, 1);
+        assert_int_equal(last, 7);
+        sg_store_close(s);
+        sg_job_deinit(&job);
+        answer_reset(&a);
 }
 
 static void test_submit_and_load(void **state)
@@ -218,31 +246,7 @@ static void test_batch(void **state)
         answer_reset(&row);
 }
 
-/* --- arrays and specs ---------------------------------------------------------------------------
- */
-
-static void on_spec(int result, const void *spec, size_t size, void *userdata)
-{
-        struct answer *a = userdata;
-
-        a->calls++;
-        a->result = result;
-        assert_true(size < sizeof(a->text));
-        if (size > 0)
-                memcpy(a->text, spec, size);
-        a->text[size] = 0;
-}
-
-static int read_spec(struct sg_store *s, uint64_t n, struct answer *a)
-{
-        struct sg_job_key key = {.origin = HOME, .n = n};
-
-        answer_reset(a);
-        sg_store_read_spec(s, &key, on_spec, a);
-        (void)sg_store_flush(s);
-        assert_int_equal(a->calls, 1);
-        return a->result;
-}
+/* --- arrays and specs */
 
 static bool file_contains(const char *name, const char *word)
 {
@@ -257,29 +261,38 @@ static bool file_contains(const char *name, const char *word)
         return memmem(data, size, word, strlen(word)) != NULL;
 }
 
-static int end_job(struct sg_store *s, uint64_t n)
+static int end_attempt(struct sg_store *s, uint64_t n, uint64_t attempt)
 {
         struct sg_job job;
 
         make_job(&job, n);
+        job.key.attempt = attempt;
         job.state = SG_JOB_EXITED;
         job.exit_code = 0;
         job.ended_usec = 2000000 + n;
         return write_job(s, sg_store_finish, &job);
 }
 
+static int end_job(struct sg_store *s, uint64_t n)
+{
+        return end_attempt(s, n, 0);
+}
+
+/* The spec of an array is there until its last task has ended. */
 static void test_array_and_erasure(void **state)
 {
         struct answer a = {.calls = 0};
         struct sg_store *s = open_store();
-        struct sg_job job;
+        _cleanup_(sg_record_deinitp) struct sg_record spec = {0};
+        struct sg_job job, last;
 
         (void)state;
         make_job(&job, 10);
         job.array_first = 10;
         job.array_index = -1;
         job.output = strdup("%n-%j-%a.log");
-        assert_int_equal(submit_n(s, &job, 3, NULL, "SECRET=hunter2", 14), 0);
+        sg_record_put_str(&spec, SG_SPEC_ENV, "SECRET=hunter2");
+        assert_int_equal(submit_n(s, &job, 3, NULL, (char *)spec.data, spec.size), 0);
         get(s, 12, &a);
         assert_int_equal(a.job.array_index, 1);
         assert_int_equal(a.job.array_first, 10);
@@ -289,12 +302,11 @@ static void test_array_and_erasure(void **state)
         assert_int_equal(end_job(s, 10), 0);
         assert_int_equal(end_job(s, 12), 0);
         assert_int_equal(end_job(s, 12), 0); /* told twice, it counts once */
-        assert_int_equal(read_spec(s, 10, &a), -ENODATA);
-        assert_int_equal(read_spec(s, 11, &a), 0);
-        assert_string_equal(a.text, "SECRET=hunter2");
-        assert_int_equal(end_job(s, 11), 0);
-        assert_int_equal(read_spec(s, 11, &a), -ENODATA);
-        assert_int_equal(read_spec(s, 99, &a), -ENOENT);
+        make_starting(&last, 11, 1);
+        assert_int_equal(start(s, &last, NULL), 0);
+        assert_true(file_contains("jobs/11-home-1/spec", "SECRET=hunter2"));
+        assert_int_equal(end_attempt(s, 11, 1), 0);
+        assert_false(exists("jobs/11-home-1"));
         sg_store_close(s);
         assert_true(file_contains("schedgov.db", "name12"));
         assert_false(file_contains("schedgov.db", "hunter2"));
@@ -321,8 +333,7 @@ static void test_large_spec(void **state)
         sg_store_close(s);
 }
 
-/* --- queries ------------------------------------------------------------------------------------
- */
+/* --- queries */
 
 static void query(struct sg_store *s, const struct sg_store_query *q, struct answer *a)
 {
@@ -368,7 +379,7 @@ static void test_list(void **state)
         query(s, &q, &a);
         assert_int_equal(a.rows, 0);
         q = (struct sg_store_query){
-                .uid = 1000, .limit = 100, .since_usec = 1000003, .until_usec = 1000005};
+                .uid = 1000, .limit = 100, .since_usec = 2000003, .until_usec = 2000005};
         query(s, &q, &a);
         assert_true(a.rows == 3 && a.seen[0] == 5 && a.seen[2] == 3);
         q.uid = 1001;
@@ -394,8 +405,10 @@ static void on_event(const struct sg_event_row *row, void *userdata)
 static void events(struct sg_store *s, uint64_t after, uint64_t uid, uint64_t n, uint64_t limit,
                    struct answer *a)
 {
+        const struct sg_job_key key = {.origin = HOME, .n = n};
+
         answer_reset(a);
-        sg_store_events(s, after, uid, n, limit, on_event, a);
+        sg_store_events(s, after, uid, &key, limit, on_event, a);
         assert_int_equal(sg_store_flush(s), 0);
         assert_int_equal(a->calls, 1);
 }
@@ -404,7 +417,7 @@ static void test_events(void **state)
 {
         struct answer a = {.calls = 0};
         struct sg_store *s = open_store();
-        struct sg_job job;
+        struct sg_job job, away;
 
         (void)state;
         assert_int_equal(submit(s, 1), 0);
@@ -425,11 +438,15 @@ static void test_events(void **state)
         assert_string_equal(a.text, "1:starting:- 1:starting:why ");
         events(s, a.seen[0], SG_UNLIMITED, 0, 100, &a);
         assert_string_equal(a.text, "1:starting:why ");
+        make_job(&away, 2);
+        strcpy(away.key.origin, "away");
+        assert_int_equal(submit_n(s, &away, 1, NULL, "", 0), 0);
         events(s, 0, SG_UNLIMITED, 2, 100, &a);
-        assert_string_equal(a.text, "2:queued:- ");
+        assert_string_equal(a.text, "2:queued:- "); /* and not the one of another origin */
         events(s, 0, 4711, 0, 100, &a);
         assert_string_equal(a.text, "");
         sg_store_close(s);
+        sg_job_deinit(&away);
         sg_job_deinit(&job);
         answer_reset(&a);
 }
@@ -468,8 +485,7 @@ static void test_retention(void **state)
         answer_reset(&a);
 }
 
-/* --- with the event loop -------------------------------------------------------------------------
- */
+/* --- with the event loop */
 
 struct loop {
         sd_event *event;
@@ -524,6 +540,7 @@ int main(void)
                 TEST(test_schema_is_the_table),
                 TEST(test_upgrade),
                 TEST(test_submit_and_load),
+                TEST(test_last_of_all_origins),
                 TEST(test_token),
                 TEST(test_batch),
                 TEST(test_array_and_erasure),

@@ -199,7 +199,7 @@ __attribute__((unused)) static void get(struct sg_store *s, uint64_t n, struct a
 __attribute__((unused)) static void load(struct sg_store *s, struct answer *a, uint64_t *ret_last)
 {
         answer_reset(a);
-        assert_int_equal(sg_store_load(s, HOME, ret_last, on_row, a), 0);
+        assert_int_equal(sg_store_load(s, ret_last, on_row, a), 0);
 }
 
 __attribute__((unused)) static bool exists(const char *name)

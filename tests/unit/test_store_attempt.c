@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The attempts of the store: starting, inspecting, voiding and finishing them on a real directory.
- */
+/* The attempts of the store: starting, inspecting, voiding and finishing them on a
+ * real directory. */
 
 #include "proto/spec.h"
 #include "tests/unit/test_store.h"
 
-/* --- attempts -----------------------------------------------------------------------------------
- */
+/* --- attempts */
 
 static void test_start_writes_the_spec(void **state)
 {

@@ -22,8 +22,7 @@ struct entry {
 
 static uint8_t ledger[JOBS_MAX]; /* by n: the last step that was acknowledged */
 
-/* --- the daemon
- * ----------------------------------------------------------------------------------- */
+/* --- the daemon */
 
 struct slot {
         struct daemon *daemon;
@@ -90,7 +89,7 @@ static void run_daemon(int out)
         uint64_t last = 0;
 
         d.store = open_store();
-        if (sg_store_load(d.store, HOME, &last, NULL, NULL) < 0)
+        if (sg_store_load(d.store, &last, NULL, NULL) < 0)
                 _exit(2);
         d.next_n = last + 1;
         hello.step = (uint64_t)sg_store_pid(d.store);
@@ -104,8 +103,7 @@ static void run_daemon(int out)
         _exit(d.over ? 0 : 3);
 }
 
-/* --- the observer
- * ---------------------------------------------------------------------------------- */
+/* --- the observer */
 
 static bool read_entry(int fd, struct entry *ret)
 {

@@ -7,8 +7,7 @@
 #include <sqlite3.h>
 #include <sys/mount.h>
 
-/* --- a file system of our own --------------------------------------------------------------------
- */
+/* --- a file system of our own */
 
 static int own_mounts(void **state)
 {
@@ -45,8 +44,8 @@ static void put_ballast(const char *path, size_t size)
         (void)close(fd);
 }
 
-/* Fails while it is full, says so, and works again by itself; what was acknowledged is all there.
- */
+/* Fails while it is full, says so, and works again by itself;
+ * what was acknowledged is all there. */
 static void test_full_disk(void **state)
 {
         struct answer a = {.calls = 0};
@@ -137,8 +136,7 @@ static void test_read_only(void **state)
         sg_store_close(open_store());
 }
 
-/* --- the database --------------------------------------------------------------------------------
- */
+/* --- the database */
 
 static char *database(size_t *ret_size)
 {
@@ -230,7 +228,7 @@ static void test_damaged_inside(void **state)
         database_put(data, size);
         s = open_store();
         answer_reset(&a);
-        assert_int_equal(sg_store_load(s, HOME, &last, on_row, &a), -EBADMSG);
+        assert_int_equal(sg_store_load(s, &last, on_row, &a), -EBADMSG);
         assert_true(submit(s, 500) < 0);
         assert_non_null(sg_store_error(s));
         assert_non_null(strstr(sg_store_error(s), "damaged"));
@@ -248,8 +246,7 @@ static void test_other_schema(void **state)
         expect_database_refused(-EBADMSG, "not a database of schedgov");
 }
 
-/* --- who uses it ---------------------------------------------------------------------------------
- */
+/* --- who uses it */
 
 /* Runs f in a process of its own, as another daemon would; true = it returned true. */
 static bool elsewhere(bool (*f)(void))
@@ -273,7 +270,7 @@ static bool is_refused(void)
 
         (void)snprintf(pid, sizeof(pid), "(pid %d)", (int)getppid());
         return r == -EBUSY && why && strstr(why, "another schedgovd") && strstr(why, pid) &&
-               sg_now_monotonic_usec() - started < SG_USEC_PER_SEC;
+               sg_now_monotonic_usec() - started < 8 * SG_USEC_PER_SEC; /* it would wait for 10 */
 }
 
 static void test_two_daemons(void **state)
@@ -393,8 +390,7 @@ static void test_writer_dies_in_the_loop(void **state)
         sd_event_unref(m.event);
 }
 
-/* --- what is left over ---------------------------------------------------------------------------
- */
+/* --- what is left over */
 
 static void put_attempt(const char *name)
 {
@@ -440,8 +436,8 @@ static void test_leftovers(void **state)
         put_attempt("1-home-1");  /* its end is committed */
         put_attempt("2-home-1");  /* superseded */
         put_attempt("7-home-1");  /* unknown */
-        put_attempt("70-home-1"); /* unknown, and it runs */
-        lock_attempt("jobs/70-home-1/lock", &fd);
+        put_attempt("70-away-1"); /* unknown, and it runs */
+        lock_attempt("jobs/70-away-1/lock", &fd);
         assert_int_equal(
                 mkdir(strcat(strcpy((char[PATH_MAX]){0}, state_dir), "/jobs/lost+found"), 0700), 0);
         s = open_store();
@@ -449,7 +445,7 @@ static void test_leftovers(void **state)
         assert_false(exists("jobs/2-home-1"));
         assert_true(exists("jobs/2-home-2"));
         assert_false(exists("jobs/7-home-1"));
-        assert_true(exists("jobs/70-home-1"));
+        assert_true(exists("jobs/70-away-1"));
         assert_true(exists("jobs/lost+found"));
         load(s, &a, &last);
         assert_int_equal(last, 70); /* never met by a new job */
@@ -458,8 +454,7 @@ static void test_leftovers(void **state)
         answer_reset(&a);
 }
 
-/* --- at the named points
- * -------------------------------------------------------------------------- */
+/* --- at the named points */
 
 #ifdef SG_FAULTS
 static void arm(const char *point)

@@ -133,6 +133,16 @@ static void test_old_content(void **state)
         expect("own\n");
 }
 
+/* What an attempt before wrote a moment ago isn't read, also when this one was faster than we. */
+static void test_attempt_before(void **state)
+{
+        (void)state;
+        add("attempt 1: loss=9\n");
+        tail.before = strlen("attempt 1: loss=9\n");
+        add("attempt 2\n");
+        expect("attempt 2\n");
+}
+
 static int glance(void)
 {
         got_size = 0;
@@ -241,8 +251,7 @@ static void test_others(void **state)
         expect("theirs\n");
 }
 
-/* --- the shim's rotation ------------------------------------------------------------------------
- */
+/* --- the shim's rotation */
 
 static int pipe_fds[2];
 static struct sg_joblog job_log;
@@ -324,6 +333,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(test_glances, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(test_glance_truncated, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(test_old_content, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(test_attempt_before, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(test_much, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(test_much_before_the_first_look, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(test_others, set_up, tear_down),

@@ -17,11 +17,13 @@ struct u64_case {
 /* 2026-11-18T11:06:40Z, which is 12:06:40 in Berlin. */
 #define NOW 1795000000ULL
 
-static void check(const struct u64_case *cases, size_t n)
+typedef int (*parse_fn)(const char *s, uint64_t now_usec, uint64_t *ret_usec);
+
+static void check_by(parse_fn parse, const struct u64_case *cases, size_t n)
 {
         for (size_t i = 0; i < n; i++) {
                 uint64_t v = MARK;
-                int r = sg_parse_timestamp(cases[i].s, NOW * SEC, &v);
+                int r = parse(cases[i].s, NOW * SEC, &v);
 
                 if (r != cases[i].r || v != (r < 0 ? MARK : cases[i].v))
                         fail_msg("'%s': %d, %llu; expected %d, %llu", cases[i].s, r,
@@ -29,12 +31,22 @@ static void check(const struct u64_case *cases, size_t n)
         }
 }
 
+static void check(const struct u64_case *cases, size_t n)
+{
+        check_by(sg_parse_timestamp, cases, n);
+}
+
 static void test_timestamp_universal(void **state)
 {
         static const struct u64_case cases[] = {
                 {"now", 0, NOW * SEC},
                 {"+10min", 0, (NOW + 600) * SEC},
+                {"10min", 0, (NOW + 600) * SEC},
+                {"1h 30min", 0, (NOW + 5400) * SEC},
                 {"+90", 0, (NOW + 90) * SEC},
+                {"90", -EINVAL, 0}, /* of what? */
+                {"90 parsecs", -EINVAL, 0},
+                {"18446744073709551614us", -ERANGE, 0},
                 {"+infinity", -EINVAL, 0},
                 {"+", -EINVAL, 0},
                 {"+18446744073709551614us", -ERANGE, 0},
@@ -137,6 +149,26 @@ static void test_time_of_day_across_the_change_of_clocks(void **state)
         assert_int_equal(v - now, 25 * 3600 * SEC);
 }
 
+static void test_past(void **state)
+{
+        static const struct u64_case cases[] = {
+                {"now", 0, NOW * SEC},
+                {"-10min", 0, (NOW - 600) * SEC},
+                {"10min", 0, (NOW - 600) * SEC},
+                {"-30000d", 0, 0}, /* before there was a clock */
+                {"+10min", -EINVAL, 0},
+                {"--10min", -EINVAL, 0},
+                {"-infinity", -EINVAL, 0},
+                {"2026-11-18T11:06:40Z", 0, NOW * SEC},
+                {"12:07", 0, (NOW + 20 - 24 * 3600) * SEC}, /* of yesterday */
+                {"12:06", 0, (NOW - 40) * SEC},
+                {"00:00", 0, (NOW - 12 * 3600 - 6 * 60 - 40) * SEC},
+        };
+
+        (void)state;
+        check_by(sg_parse_past, cases, SG_ELEMENTSOF(cases));
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -144,6 +176,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(test_timestamp_local, berlin, utc),
                 cmocka_unit_test_setup_teardown(test_time_of_day_across_the_change_of_clocks,
                                                 berlin, utc),
+                cmocka_unit_test_setup_teardown(test_past, berlin, utc),
         };
 
         return cmocka_run_group_tests(tests, utc, NULL);

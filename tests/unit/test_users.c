@@ -225,11 +225,11 @@ static void test_groups(void **state)
         assert_true(has(names, "502") && has(names, "staff2") && has(names, "77777"));
         assert_false(has(names, "staff"));
         assert_false(has(names, "root"));
-        sg_users_group_names_free(names);
+        sg_strv_free(names);
         assert_int_equal(sg_users_group_names(NULL, 0, &names), 0);
         assert_null(names[0]);
-        sg_users_group_names_free(names);
-        sg_users_group_names_free(NULL);
+        sg_strv_free(names);
+        sg_strv_free(NULL);
 }
 
 static void test_find_group(void **state)

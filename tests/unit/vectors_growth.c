@@ -96,6 +96,7 @@ json_t *vector_milestone_index(const json_t *c)
         size_t n = json_array_size(in);
         _cleanup_free_ double *seconds = calloc(n + 1, sizeof(*seconds));
         _cleanup_free_ double *values = calloc(n + 1, sizeof(*values));
+        double best;
 
         if (!seconds || !values)
                 abort();
@@ -103,7 +104,8 @@ json_t *vector_milestone_index(const json_t *c)
                 seconds[i] = vector_number(json_array_get(in, i), "cpu_seconds_to");
                 values[i] = vector_number(json_array_get(in, i), "value");
         }
-        return json_pack("{s:o}", "expect_index", vector_real(sg_growth_index(seconds, values, n)));
+        return json_pack("{s:o}", "expect_index",
+                         vector_real(sg_growth_index(seconds, values, n, &best)));
 }
 
 /* --- plans --- */

@@ -9,6 +9,8 @@ seconds is half a second to one of 100.
 import dataclasses
 import datetime
 import random
+import resource
+import statistics
 import subprocess
 import time
 
@@ -100,11 +102,25 @@ def configuration(policy, scale):
     }
 
 
-def calibrate(train, jobs):
-    """Samples per CPU-second here, by program."""
-    programs = {MODELS[job.model][0] for job in jobs}
-    return {name: float(subprocess.run([train, name, "--calibrate", "1"], check=True, text=True,
-                                       stdout=subprocess.PIPE).stdout) for name in sorted(programs)}
+def cpu_seconds(words):
+    """Of a program that runs alone."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+
+
+def calibrate(train, jobs, rounds=1):
+    """Samples per CPU-second here, by program: a first guess, corrected by what a real run takes.
+    In rounds, as a CPU that others share is by turns faster and slower, and one program shouldn't
+    have its best moments and another its worst."""
+    found = {MODELS[job.model][0]: [] for job in jobs}
+    for _ in range(rounds):
+        for name, rates in sorted(found.items()):
+            guess = subprocess.run([train, name, "--calibrate", "1"], check=True, text=True,
+                                   stdout=subprocess.PIPE).stdout.strip()
+            took = cpu_seconds([train, name, "--work", "1", "--per-second", guess])
+            rates.append(float(guess) / took)
+    return {name: statistics.median(rates) for name, rates in found.items()}
 
 
 def command(train, job, rates):

@@ -51,9 +51,10 @@ def locked(path, shared=False):
 
 @contextlib.contextmanager
 def admitted(everything):
-    """Waits until this machine has a CPU for another guest, or for a run of several. Emulation
-    takes a CPU each; more of them at once would only run into their time limits."""
-    names = [f"{IMAGES}/slot-{n}.lock" for n in range(os.cpu_count() or 1)]
+    """Waits until this machine has room for another guest, or for a run of several. Emulation
+    takes a CPU each, two thirds of the time; more of them at once would only run into their time
+    limits."""
+    names = [f"{IMAGES}/slot-{n}.lock" for n in range((os.cpu_count() or 1) + 1)]
     with contextlib.ExitStack() as held:
         with locked(f"{IMAGES}/queue.lock"):  # first come, first served
             waiting, begin, said = list(names), time.monotonic(), False

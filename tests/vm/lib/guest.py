@@ -19,9 +19,12 @@ QEMU = "qemu-system-x86_64"
 SHARES = ("src", "build", "run")
 MEMORY_MIB = 2048
 CPUS = 2
-CMDLINE = ("console=ttyS0 quiet psi=1 mitigations=off tsc=reliable clocksource=tsc no_timer_check "
-           "net.ifnames=0 panic=-1 systemd.show_status=0 rw")
-MACHINE = ["-nodefaults", "-no-user-config", "-display", "none", "-M", "q35", "-cpu", "max",
+# QEMU finds code that it has translated by its address: with the same ones in each process a guest is twice as
+# fast. Two CPUs that share one of the host's wait for each other's locks and flushed TLBs; the second is off until
+# a script asks for it. And vectors of 32 bytes are emulated one element after the other.
+CMDLINE = ("console=ttyS0 quiet psi=1 mitigations=off norandmaps nokaslr maxcpus=1 tsc=reliable clocksource=tsc "
+           "no_timer_check net.ifnames=0 panic=-1 systemd.show_status=0 rw")
+MACHINE = ["-nodefaults", "-no-user-config", "-display", "none", "-M", "q35", "-cpu", "max,avx=off,avx2=off",
            "-accel", "tcg,thread=multi,tb-size=512", "-smp", str(CPUS), "-m", str(MEMORY_MIB),
            "-device", "virtio-rng-pci", "-device", "vmgenid,guid=auto",
            "-device", "virtio-blk-pci,drive=root", "-device", "virtio-blk-pci,drive=spare",

@@ -128,6 +128,7 @@ class Node:
     def setup(self, install):
         begin = time.monotonic()
         env = {**self.environment(), "VM_PHASE": "run", "VM_INSTALL": str(int(install)),
+               "VM_CPUS": str(self.session.options.cpus),
                "VM_START": str(int(self.session.options.start and self.boot == 1))}
         warm.script(self.guest, "setup", env)
         if self.session.options.verbose:
@@ -184,7 +185,7 @@ class Node:
 
 
 class Session:
-    """`options`: nodes, timeout, reboots, start, boot, verbose, script, args, build, variant."""
+    """`options`: nodes, cpus, timeout, reboots, start, boot, verbose, script, args, build, variant."""
 
     def __init__(self, options, image, saved):
         self.options, self.image, self.saved = options, image, saved

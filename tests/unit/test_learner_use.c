@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What a job could use, and how its speed grows with that: from what it used and waited for. */
+
+#include "test_learner.h"
+
+static void width_is_what_it_used_and_waited_for(void **state)
+{
+        _cleanup_(sg_learner_freep) struct sg_learner *l = make(4, false);
+        double cpu = 0, delay = 0;
+
+        (void)state;
+        assert_true(isnan(sg_learner_width(l)));
+        for (unsigned i = 0; i <= 20; i++, cpu += .5, delay += 1.5)
+                use(l, i, cpu, delay, false);
+        assert_true(fabs(sg_learner_width(l) - .5) < 1e-9);
+        for (unsigned i = 21; i <= 90; i++) /* suspended: tells nothing */
+                use(l, i, cpu, delay, true);
+        assert_true(fabs(sg_learner_width(l) - .5) < 1e-9);
+        for (unsigned i = 91; i <= 130; i++, cpu += 1)
+                use(l, i, cpu, delay, false);
+        assert_true(fabs(sg_learner_width(l) - .25) < .01);
+        use(l, 131, cpu, NONE, false);
+        assert_false(isnan(sg_learner_width(l)));
+}
+
+/* A narrow job gets short turns, in which it makes up for what came while it waited. */
+static void width_isnt_what_it_makes_up_for(void **state)
+{
+        _cleanup_(sg_learner_freep) struct sg_learner *l = make(4, false);
+        double now = 0, cpu = 0, delay = 0;
+
+        (void)state;
+        while (now < 10)
+                use(l, now++, cpu += .2, delay, false);
+        for (unsigned turn = 0; turn < 20; turn++) {
+                for (unsigned i = 0; i < 9; i++)
+                        use(l, now++, cpu += .01, delay += .99, false);
+                use(l, now++, cpu += 1, delay, false);
+        }
+        assert_true(fabs(sg_learner_width(l) * 4 - .2) < .01);
+        for (unsigned i = 0; i < 60; i++)
+                use(l, now++, cpu += .3, delay, false);
+        assert_true(fabs(sg_learner_width(l) * 4 - .3) < .01);
+}
+
+/* One that was narrow while it began gets as much as that, of a policy that goes by widths. */
+static void width_is_found_out_under_a_cap(void **state)
+{
+        _cleanup_(sg_learner_freep) struct sg_learner *l = make(4, false);
+        double now = 0, cpu = 0, delay = 0;
+
+        (void)state;
+        while (now < 5)
+                use(l, now++, cpu += .3, delay, false);
+        assert_true(fabs(sg_learner_width(l) * 4 - .3) < .01);
+        while (now < 400) {
+                double part = sg_learner_width(l) * 4;
+
+                use(l, now++, cpu += part, delay += 1 - part, false);
+        }
+        assert_true(sg_learner_width(l) * 4 > .9);
+}
+
+/* A narrow job that is kept waiting for a minute has something to do all the time, and is as narrow
+ * as before; one that computes is as wide as before. */
+static void width_outlasts_a_wait(void **state)
+{
+        static const double own[] = {.2, 1};
+
+        (void)state;
+        for (size_t k = 0; k < SG_ELEMENTSOF(own); k++) {
+                struct sg_learner *l = make(4, false);
+                double now = 0, cpu = 0, delay = 0;
+
+                for (; now <= 10; now++, cpu += own[k])
+                        use(l, now, cpu, delay, false);
+                assert_true(fabs(sg_learner_width(l) * 4 - own[k]) < 1e-9);
+                for (; now <= 70; now++, cpu += .01, delay += .99)
+                        use(l, now, cpu, delay, false);
+                assert_true(fabs(sg_learner_width(l) * 4 - own[k]) < .01);
+                for (; now <= 110; now++, cpu += 1)
+                        use(l, now, cpu, delay, false);
+                assert_true(sg_learner_width(l) * 4 > .95); /* it is another phase */
+                sg_learner_free(l);
+        }
+}
+
+static void who_waits_for_other_things_is_not_cpu_bound(void **state)
+{
+        _cleanup_(sg_learner_freep) struct sg_learner *l = make(4, false);
+        struct sg_estimate e;
+
+        (void)state;
+        for (unsigned i = 0; i <= 100; i++) {
+                assert_true(i <= 30 ? sg_learner_cpu_bound(l) : !sg_learner_cpu_bound(l));
+                use(l, i, i * .1, 0, false);
+                if (i % 10 == 1)
+                        say(l, i, i * .1 * (1 + (i % 3)), i / 1000., NONE);
+        }
+        /* 900 s at its own rate, of a tenth of a CPU. */
+        e = estimate(l, NULL, 101, 10.1);
+        assert_true(fabs(e.remaining / sg_learner_width(l) - 899) < 20);
+}
+
+/* Its speed grows as the root of its share. */
+static void a_job_that_scales_badly_is_found_out(void **state)
+{
+        _cleanup_(sg_learner_freep) struct sg_learner *l = make(2, false);
+        double x = 0, cpu = 0, t = 0;
+        struct sg_estimate e;
+
+        (void)state;
+        for (unsigned i = 0; i < 60; i++) {
+                double share = i / 5 % 2 ? 1 : .3;
+
+                for (unsigned k = 0; k < 3; k++) {
+                        t++;
+                        cpu += 2 * share;
+                        x += pow(share, .5) / 1000;
+                        use(l, t, cpu, 2 * t - cpu, false);
+                }
+                say(l, t, cpu, x, NONE);
+        }
+        e = estimate(l, NULL, t, cpu);
+        assert_true(fabs(e.exponent - .5) < .02);
+        assert_true(fabs(e.remaining / (1000 * (1 - x)) - 1) < .05);
+}
+
+static void one_that_scales_is_left_alone(void **state)
+{
+        _cleanup_(sg_learner_freep) struct sg_learner *l = make(1, false);
+        double cpu = 0, t = 0;
+
+        (void)state;
+        for (unsigned i = 0; i < 60; i++) {
+                double share = i / 5 % 2 ? 1 : .3;
+
+                t += 3;
+                cpu += 3 * share;
+                use(l, t, cpu, t - cpu, false);
+                say(l, t, cpu, cpu / 1000 * (1 - .0005 * i), NONE);
+        }
+        assert_true(estimate(l, NULL, t, cpu).exponent >= 1);
+}
+
+/* The way is told exactly, and its curve with a little noise. */
+static void an_exponent_can_be_given_later(void **state)
+{
+        _cleanup_(sg_learner_freep) struct sg_learner *l = make(4, false);
+        struct sg_learner_job j = {.cpus = 4, .probe = 3, .exponent = .5};
+
+        (void)state;
+        use(l, 1, 1, 0, false);
+        say(l, 1, 1, .1, NONE);
+        assert_near(estimate(l, NULL, 1, 1).exponent, 1);
+        sg_learner_configure(l, &j);
+        assert_near(estimate(l, NULL, 1, 1).exponent, .5);
+        say(l, 2, 2, .2, NONE);
+        assert_false(isnan(estimate(l, NULL, 2, 2).remaining));
+        j.exponent = NONE;
+        sg_learner_configure(l, &j);
+        assert_near(estimate(l, NULL, 2, 2).exponent, 1);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(width_is_what_it_used_and_waited_for),
+                cmocka_unit_test(width_isnt_what_it_makes_up_for),
+                cmocka_unit_test(width_is_found_out_under_a_cap),
+                cmocka_unit_test(width_outlasts_a_wait),
+                cmocka_unit_test(who_waits_for_other_things_is_not_cpu_bound),
+                cmocka_unit_test(a_job_that_scales_badly_is_found_out),
+                cmocka_unit_test(one_that_scales_is_left_alone),
+                cmocka_unit_test(an_exponent_can_be_given_later),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
