@@ -118,7 +118,7 @@ void sg_live_end(struct sg_live *l)
         l->concluded = true;
         sg_live_let_go(l);
         l->timer = sd_event_source_disable_unref(l->timer);
-        l->group_source = sd_event_source_disable_unref(l->group_source);
+        sg_live_unwatch_group(l);
         sg_list_remove(&l->after_link);
         sg_queue_remove(m->queue, &l->entry);
         sg_manager_schedule(m);

@@ -20,79 +20,17 @@
 #include <syslog.h>
 
 #define FAILED_STARTS_MAX 3
-#define GROUP_POLL_USEC (1ULL * 1000000)
-
-/* What lives on without its shim */
-
-static void group_checked(struct sg_live *l);
-
-static int on_group_event(sd_event_source *source, int fd, uint32_t revents, void *userdata)
-{
-        char buf[256];
-
-        (void)source;
-        (void)revents;
-        (void)!pread(fd, buf, sizeof(buf), 0); /* re-arms EPOLLPRI */
-        group_checked(userdata);
-        return 0;
-}
-
-static int on_group_timer(sd_event_source *source, uint64_t usec, void *userdata)
-{
-        struct sg_live *l = userdata;
-
-        (void)usec;
-        (void)sd_event_source_set_time_relative(source, GROUP_POLL_USEC);
-        (void)sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
-        group_checked(l);
-        return 0;
-}
-
-static int open_group_events(const struct sg_live *l)
-{
-        const char *dir = sg_live_unified_group(l);
-        char path[4096];
-
-        if (!dir || sg_path_join(path, sizeof(path), dir, "job/cgroup.events") < 0)
-                return -1;
-        return open(path, O_RDONLY | O_CLOEXEC);
-}
-
-/* Without a v2 tree nothing tells when a group has become empty: look once a second. */
-static void watch_group(struct sg_live *l)
-{
-        struct sg_manager *m = l->manager;
-        int fd = open_group_events(l), r;
-
-        if (l->group_source) {
-                (void)sg_close(fd);
-                return;
-        }
-        if (fd >= 0) {
-                r = sd_event_add_io(m->event, &l->group_source, fd, EPOLLPRI, on_group_event, l);
-                if (r >= 0)
-                        (void)sd_event_source_set_io_fd_own(l->group_source, 1);
-                else
-                        (void)sg_close(fd);
-        } else {
-                r = sd_event_add_time_relative(m->event, &l->group_source, CLOCK_MONOTONIC,
-                                               GROUP_POLL_USEC, 0, on_group_timer, l);
-        }
-        if (r < 0)
-                sg_log(LOG_ERR, "job %" PRIu64 ": cannot watch its group: %s", l->job.key.n,
-                       strerror(-r));
-}
 
 /* The shim has gone. What `run` left in the background is still the job; what a killed keeper left
  * is, too, but how it ends can't be known any more. */
-static void group_checked(struct sg_live *l)
+void sg_live_group_checked(struct sg_live *l)
 {
         if (l->scope && sg_scope_populated(l->scope) > 0) {
-                watch_group(l);
+                sg_live_await_empty(l);
                 if (sg_scope_populated(l->scope) > 0) /* else it emptied before the watch stood */
                         return;
         }
-        l->group_source = sd_event_source_disable_unref(l->group_source);
+        sg_live_unwatch_group(l);
         if (l->record) {
                 sg_live_take_record(l, l->record);
         } else {
@@ -121,7 +59,7 @@ static void record_found(struct sg_live *l, const struct sg_exit *e)
         }
         *l->record = *e;
         l->concluded = true;
-        group_checked(l);
+        sg_live_group_checked(l);
 }
 
 static void keeper_lost(struct sg_live *l)
@@ -130,7 +68,7 @@ static void keeper_lost(struct sg_live *l)
         if (l->scope && sg_scope_populated(l->scope) > 0)
                 sg_log(LOG_WARNING, "job %" PRIu64 ": its keeper was killed; its processes go on",
                        l->job.key.n);
-        group_checked(l);
+        sg_live_group_checked(l);
 }
 
 /* Recovery and the end of an attempt: the directory decides */
@@ -231,8 +169,10 @@ static void adopt_running(struct sg_live *l, pid_t shim)
                 l->job.state = l->job.state == SG_JOB_SUSPENDED ? SG_JOB_RUNNING : SG_JOB_SUSPENDED;
                 sg_live_changed(l);
         }
-        if (l->scope)
+        if (l->scope) {
                 sg_monitor_watch(l);
+                (void)sg_live_watch_group(l);
+        }
         if (l->job.intent != SG_INTENT_NONE)
                 sg_live_kill(l, false);
         else

@@ -187,6 +187,7 @@ static void on_started(struct sg_live *l)
         l->job.started_usec = sg_now_realtime_usec();
         l->runs_since_usec = sg_now_boottime_usec();
         sg_monitor_watch(l);
+        (void)sg_live_watch_group(l); /* else its keeper says so */
         sg_metrics_started(l->manager->metrics, l);
         if (l->job.limits.time_limit_usec != SG_UNLIMITED) /* its deadline is known now */
                 sg_monitor_publish(l);

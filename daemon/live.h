@@ -66,8 +66,9 @@ struct sg_live {
         struct sg_counters counters; /* of `run`, when its command had ended */
         pid_t shim;
         int shim_pidfd;
-        sd_event_source *group_source; /* on what is left of it without its shim, or until that
-                                          can be watched */
+        int group_events;              /* its group's, in the v2 tree, while that is watched */
+        sd_event_source *group_source; /* where it can't be: looks at what lives without a shim, or
+                                          at the shim again */
         sd_event_source *timer;        /* begin, time limit, or grace: one at a time */
         bool killed;                   /* SIGKILL has been sent */
 
@@ -170,6 +171,9 @@ void sg_live_shim_known(struct sg_live *l); /* … its pid, that is */
 /* Its fate is known, or to be found out: reads the attempt's directory and acts. Also used at
  * recovery. */
 void sg_live_inspect(struct sg_live *l, enum sg_publish publish);
+/* The shim has gone: what `run` left in the background is still the job; what a killed keeper left
+ * is, too, but how it ends can't be known any more. Concludes once nothing lives. */
+void sg_live_group_checked(struct sg_live *l);
 /* The job is over, as its row says; stores that. */
 void sg_live_end(struct sg_live *l);
 
@@ -182,6 +186,15 @@ void sg_live_log_stored(struct sg_live *l, const char *what);
 /* Frees a job whose end is durable once nothing of it is left; else is called again when that
  * changes. */
 void sg_live_release(struct sg_live *l);
+
+/* group-watch.c: nothing of it lives */
+
+/* -ENOENT: without a v2 tree nothing tells. */
+int sg_live_watch_group(struct sg_live *l);
+void sg_live_unwatch_group(struct sg_live *l);
+/* Calls sg_live_group_checked when it may be so; once a second where nothing tells. */
+void sg_live_await_empty(struct sg_live *l);
+void sg_live_on_group(void *live); /* something has become of it */
 
 /* stop.c: ending a live attempt */
 

@@ -290,7 +290,7 @@ void sg_loop_over(struct sg_live *l)
 {
         struct sg_loop *loop = l->manager->loop;
 
-        if (!l->looped)
+        if (!l->looped || l->looped->over) /* it is heard of in two ways */
                 return;
         l->looped->over = true;
         sg_governor_hold(loop->governor, l->job.key.n, sg_loop_now(), true);

@@ -71,7 +71,7 @@ int sg_live_new(struct sg_live **ret, struct sg_manager *m, uint64_t n)
         if (!l)
                 return -ENOMEM;
         l->manager = m;
-        l->gate = l->shim_pidfd = -1;
+        l->gate = l->shim_pidfd = l->group_events = -1;
         memset(&l->counters, 0xff, sizeof(l->counters)); /* not known */
         sg_list_init(&l->after_link);
         sg_list_init(&l->active_link);
@@ -109,7 +109,7 @@ void sg_live_free(struct sg_live *l)
         sg_monitor_forget(l);
         m->n_starting -= l->counted;
         sg_launcher_forget(m->launcher, l);
-        sd_event_source_disable_unref(l->group_source);
+        sg_live_unwatch_group(l);
         sd_event_source_disable_unref(l->timer);
         sd_bus_message_unref(l->attach);
         sg_live_close_gate(l);
@@ -362,6 +362,8 @@ static int make_parts(struct sg_manager *m)
         if (r >= 0)
                 r = sg_poller_new(&m->shims, m->event, sg_live_on_shim_exit);
         if (r >= 0)
+                r = sg_poller_new(&m->groups, m->event, sg_live_on_group);
+        if (r >= 0)
                 r = sg_users_new(&m->users, m->event);
         return r < 0 ? r : sg_authorizer_new(&m->authorizer);
 }
@@ -485,6 +487,7 @@ struct sg_manager *sg_manager_free(struct sg_manager *m)
         }
         m->gates = sg_poller_free(m->gates);
         m->shims = sg_poller_free(m->shims);
+        m->groups = sg_poller_free(m->groups);
         m->adopter = sg_adopter_free(m->adopter);
         m->monitor = sg_monitor_free(m->monitor);
         sg_job_reader_free(m->reader);

@@ -71,7 +71,7 @@ struct sg_manager {
         uint32_t pinned[SG_CPUS_MAX]; /* jobs pinned to each CPU */
         gid_t admin_gid;              /* group schedgov, or (gid_t)−1 */
         struct sg_launcher *launcher;
-        struct sg_poller *gates, *shims; /* of all attempts */
+        struct sg_poller *gates, *shims, *groups; /* of all attempts */
         sd_event_source *schedule_source, *retry_timer, *sweep_timer;
         unsigned sweeps;
         uint64_t started_usec; /* monotonic */

@@ -54,11 +54,21 @@ struct sg_poller *sg_poller_free(struct sg_poller *p)
         return NULL;
 }
 
-int sg_poller_add(struct sg_poller *p, int fd, void *userdata)
+static int add(struct sg_poller *p, int fd, uint32_t events, void *userdata)
 {
-        struct epoll_event e = {.events = EPOLLIN, .data.ptr = userdata};
+        struct epoll_event e = {.events = events, .data.ptr = userdata};
 
         return epoll_ctl(p->epoll, EPOLL_CTL_ADD, fd, &e) < 0 ? -errno : 0;
+}
+
+int sg_poller_add(struct sg_poller *p, int fd, void *userdata)
+{
+        return add(p, fd, EPOLLIN, userdata);
+}
+
+int sg_poller_add_notified(struct sg_poller *p, int fd, void *userdata)
+{
+        return add(p, fd, EPOLLPRI | EPOLLET, userdata);
 }
 
 void sg_poller_remove(struct sg_poller *p, int fd)

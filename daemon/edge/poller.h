@@ -9,12 +9,16 @@
 
 struct sg_poller;
 
-/* Its descriptor can be read from, or has been hung up. May add and remove any. */
+/* Its descriptor can be read from, has been hung up, or its file has changed. May add and remove
+ * any. */
 typedef void (*sg_poller_cb)(void *userdata);
 
 int sg_poller_new(struct sg_poller **ret, sd_event *event, sg_poller_cb ready);
 struct sg_poller *sg_poller_free(struct sg_poller *p); /* NULL is fine */
 
 int sg_poller_add(struct sg_poller *p, int fd, void *userdata);
+/* A kernel's file that poll(2) tells changes of (kernfs). It need not be read: each change is told
+ * of once, and so is that it was added. */
+int sg_poller_add_notified(struct sg_poller *p, int fd, void *userdata);
 /* Before it is closed, as others may have it open too. One that isn't there is fine, as is −1. */
 void sg_poller_remove(struct sg_poller *p, int fd);

@@ -9,10 +9,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#define PF_EXITING 0x4U /* include/linux/sched.h; shown since long before cgroup v2 */
+
 int sg_process_stat(pid_t pid, struct sg_process_stat *ret)
 {
         uint64_t user, sys, child_user, child_sys;
         struct sg_process_stat p;
+        unsigned flags;
         char path[32], line[1024];
         const char *rest;
         int r;
@@ -25,11 +28,12 @@ int sg_process_stat(pid_t pid, struct sg_process_stat *ret)
         rest = strrchr(line, ')');
         if (!rest ||
             sscanf(rest + 1,
-                   " %c %d %*d %*d %d %*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64 " %" SCNu64
+                   " %c %d %*d %*d %d %*d %u %*u %*u %*u %*u %" SCNu64 " %" SCNu64 " %" SCNu64
                    " %" SCNu64 " %*d %*d %" SCNu64 " %*d %" SCNu64 " %*u %" SCNu64,
-                   &p.state, &p.parent, &p.terminal, &user, &sys, &child_user, &child_sys,
-                   &p.threads, &p.start, &p.rss_pages) != 10)
+                   &p.state, &p.parent, &p.terminal, &flags, &user, &sys, &child_user, &child_sys,
+                   &p.threads, &p.start, &p.rss_pages) != 11)
                 return -EBADMSG;
+        p.exiting = flags & PF_EXITING;
         p.ticks = user + sys;
         p.child_ticks = child_user + child_sys;
         *ret = p;

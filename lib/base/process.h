@@ -8,6 +8,7 @@
 
 struct sg_process_stat {
         char state;
+        bool exiting; /* it will not run its program any more */
         pid_t parent;
         int terminal;                /* its number, 0 = none */
         uint64_t start;              /* in ticks since boot: with the pid, who it is */

@@ -5,6 +5,7 @@ how long it takes from a job's start, or its end, to changed weights in the kern
 import datetime
 import json
 import os
+import select
 import signal
 import sys
 import time
@@ -15,6 +16,7 @@ from harness import until  # noqa: E402
 
 JOBS = 50
 UNDECIDED = (100, 1024)  # what every job begins with, as a weight and as shares
+WAITING_MAX = 100  # a hundredth of the largest weight; these are written now and then only
 CONFIG = {"etc/schedgov/schedgov.conf": "[Queue]\nMaxJobs=200\n",
           "etc/schedgov/policy.d/default.policy": "[Class]\nName=default\n[Policy]\nShare=growth\n"}
 TRAIN = ("i=0; while :; do i=$((i+1)); [ $((i % 20000)) = 0 ] && "
@@ -61,6 +63,11 @@ def watch(probe, what, seconds=60):
     return time.time()
 
 
+def seconds(text):
+    """Since the epoch, of a time as schedctl prints it."""
+    return datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
+
+
 class Loop:
     """The jobs, of a governor that has had none before. `group(n)` is a job's group with its weight,
     None while there is none."""
@@ -78,8 +85,7 @@ class Loop:
               patience=patience)
 
     def started(self, n):
-        text = self.g.job(n)["times"]["started"]
-        return datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
+        return seconds(self.g.job(n)["times"]["started"])
 
     def start_one(self):
         """Seconds from the start of one more job to a weight that was decided; None if it was
@@ -99,20 +105,40 @@ class Loop:
         return max(0, done - self.started(n))
 
     def end_one(self):
-        """Seconds from the death of the job that has its turn to other weights of the others."""
+        """Seconds from killing the job that has its turn to its death, and to other weights of the
+        others; None if theirs were right already, but for those of who waits."""
         before = self.weights.all()
         first = max((n for n in before if before[n] is not None), key=lambda n: before[n])
         pid = self.g.job(first)["pid"]
         self.weights.close(first)
         before = self.weights.all()
-        begin = time.time()
-        os.kill(pid, signal.SIGKILL)
-        return watch(lambda: self.weights.all() != before, "other weights") - begin
+        dead = select.poll()
+        pidfd = os.pidfd_open(pid)
+        try:
+            dead.register(pidfd, select.POLLIN)
+            begin = time.time()
+            os.kill(pid, signal.SIGKILL)
+            dead.poll()
+            died = time.time()
+        finally:
+            os.close(pidfd)
+        changed = watch(lambda: self.weights.all() != before, "other weights")
+        return died - begin, changed - begin if self.decided_anything(begin) else None
+
+    def decided_anything(self, since):
+        """Whether the first step after an end gave somebody more than what those have who wait."""
+        log = self.g.ctl("explain", "--log", "--json", "-n", "20").stdout.splitlines()
+        for step in map(json.loads, log):
+            if "end" in step["causes"] and seconds(step["time"]) > since:
+                return any(j["out"]["weight"] > WAITING_MAX for j in step["jobs"])
+        raise AssertionError("no step for that end", log)
 
 
-def figures(name, seconds):
-    """Prints and returns median and p99, in milliseconds, without the Nones."""
-    ordered = sorted(s for s in seconds if s is not None)
+def figures(name, times):
+    """Prints and returns median and p99, in millitimes, without the Nones: nothing to change."""
+    ordered = sorted(s for s in times if s is not None)
     p50, p99 = (ordered[min(len(ordered) - 1, int(len(ordered) * q))] * 1e3 for q in (.5, .99))
-    print(f"{name:34} median {p50:6.1f} ms, p99 {p99:6.1f} ms, {len(ordered)} times", flush=True)
+    print(f"{name:34} median {p50:6.1f} ms, p99 {p99:6.1f} ms, {len(ordered)} times"
+          f"{f', {len(times) - len(ordered)} with nothing to change' if None in times else ''}",
+          flush=True)
     return p50, p99

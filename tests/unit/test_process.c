@@ -21,6 +21,7 @@ static void test_ourselves(void **state)
         assert_int_equal(a.parent, getppid());
         assert_int_equal(a.state, 'R');
         assert_true(sg_process_is_alive(&a));
+        assert_false(a.exiting);
         assert_int_equal(a.threads, 1);
         assert_in_range(a.rss_pages, 50, 1 << 24);
         (void)clock_gettime(CLOCK_BOOTTIME, &boot);
@@ -67,6 +68,7 @@ static void test_child(void **state)
         assert_int_equal(sg_process_stat(pid, &p), 0);
         assert_int_equal(p.state, 'Z');
         assert_false(sg_process_is_alive(&p));
+        assert_true(p.exiting);
         assert_int_equal(waitpid(pid, NULL, 0), pid);
         assert_int_equal(sg_process_stat(pid, &gone), -ESRCH);
         assert_int_equal(gone.parent, 77);
