@@ -63,7 +63,7 @@ static void on_ended(struct sg_watched *g, void *userdata)
         if (!l)
                 return;
         l->watched = NULL;
-        l->oom_kills = g->oom_kills;
+        l->oom_kills = g->kills.own;
         if (l->stored) /* else as soon as it is */
                 sg_adopted_end(l, false);
 }

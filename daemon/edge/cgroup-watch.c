@@ -195,13 +195,36 @@ static void node_free(struct sg_watched *n)
 
 /* --- what a wanted group's files say */
 
+static size_t parent_length(const struct sg_watched *n)
+{
+        const char *slash = strrchr(n->path, '/');
+
+        return slash ? (size_t)(slash - n->path) : 0;
+}
+
+static void set_neighbours_apart(const struct sg_watched *n)
+{
+        size_t length = parent_length(n);
+        char group[PATH_MAX];
+
+        for (size_t i = 0; i < BUCKETS; i++)
+                for (struct sg_watched *o = n->watch->nodes[i]; o; o = o->chain)
+                        if (o != n && o->populated && parent_length(o) == length &&
+                            memcmp(o->path, n->path, length) == 0 &&
+                            full_path(o->watch, o->path, NULL, group) >= 0)
+                                sg_kills_set_apart(&o->kills, group);
+}
+
 static void settle(struct sg_watched *n, bool populated)
 {
         struct sg_watch *w = n->watch;
+        char group[PATH_MAX];
 
         if (populated == n->populated)
                 return;
         n->populated = populated;
+        if (!populated && full_path(w, n->path, NULL, group) >= 0)
+                sg_kills_conclude(&n->kills, group);
         if (!populated)
                 w->ops->ended(n, w->userdata);
         else if (!n->owner)
@@ -212,22 +235,23 @@ static void settle(struct sg_watched *n, bool populated)
 static void refresh(struct sg_watched *n)
 {
         struct sg_watch *w = n->watch;
-        uint64_t populated = 0, kills = n->oom_kills;
-        bool frozen = false, differs;
+        uint64_t populated = 0;
+        bool frozen = false, differs = false;
         char group[PATH_MAX];
 
         if (full_path(w, n->path, NULL, group) < 0)
                 return;
         if (w->v2) {
                 (void)sg_group_read_key(group, "cgroup.events", "populated", &populated);
-                (void)sg_group_read_key(group, "memory.events", "oom_kill", &kills);
+                differs = sg_kills_read(&n->kills, group) > 0;
+                if (differs)
+                        set_neighbours_apart(n);
                 frozen = sg_group_frozen(group);
         } else {
                 populated = sg_group_populated(group) > 0;
         }
-        differs = n->frozen != frozen || n->oom_kills != kills;
+        differs |= n->frozen != frozen;
         n->frozen = frozen;
-        n->oom_kills = kills;
         if (differs && n->populated)
                 w->ops->changed(n, w->userdata);
         settle(n, populated > 0);
@@ -455,6 +479,8 @@ static void handle(struct sg_watch *w, const struct inotify_event *e)
         n = find_wd(w, e->wd);
         if (!n || e->mask & IN_IGNORED)
                 return;
+        if (e->wd == n->memory_wd)
+                sg_kills_hint(&n->kills);
         if (e->wd != n->wd)
                 refresh(n);
         else if (e->len > 0)

@@ -7,6 +7,7 @@
  * mount. Where the kernel tells less (v1), wanted groups are looked at once a second.
  */
 
+#include "edge/cgroup-kills.h"
 #include "edge/cgroup.h"
 #include <limits.h>
 #include <systemd/sd-event.h>
@@ -21,7 +22,7 @@ struct sg_watched {
         uint64_t inode; /* tells it from a later group of the same name */
         void *owner;    /* whoever was told of it may leave a mark; NULL at first */
         bool populated, frozen;
-        uint64_t oom_kills;
+        struct sg_kills kills;
         /* private */
         bool inside, wanted, named;
         int wd, events_wd, memory_wd;

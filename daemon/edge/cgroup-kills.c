@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "edge/cgroup-kills.h"
+#include "edge/cgroup-group.h"
+#include <limits.h>
+#include <string.h>
+
+#define FILE "memory.events"
+
+static int read_above(const char *group, uint64_t *ret)
+{
+        char above[PATH_MAX], *slash;
+        size_t n = strlen(group);
+
+        if (n >= sizeof(above))
+                return -1;
+        memcpy(above, group, n + 1);
+        slash = strrchr(above, '/');
+        if (!slash)
+                return -1;
+        *slash = '\0';
+        return sg_group_read_key(above, FILE, "oom_kill", ret);
+}
+
+/* First what is above: a kill between the two readings is then told apart by the next look. */
+static bool read_both(struct sg_kills *k, const char *group, uint64_t *ret_own)
+{
+        uint64_t above, hits = 0;
+        bool have_above = read_above(group, &above) >= 0;
+
+        if (sg_group_read_key(group, FILE, "oom_kill", ret_own) < 0)
+                return false;
+        (void)sg_group_read_key(group, FILE, "max", &hits);
+        k->hinted = hits > 0;
+        k->others_known = have_above;
+        k->others = have_above ? above - *ret_own : 0;
+        return true;
+}
+
+int sg_kills_read(struct sg_kills *k, const char *group)
+{
+        uint64_t own, before = k->own;
+
+        if (!read_both(k, group, &own))
+                return 0;
+        k->own = own;
+        return own > before;
+}
+
+void sg_kills_set_apart(struct sg_kills *k, const char *group)
+{
+        uint64_t own;
+
+        (void)read_both(k, group, &own);
+}
+
+void sg_kills_conclude(struct sg_kills *k, const char *group)
+{
+        uint64_t above;
+
+        if (!k->hinted || !k->others_known || read_above(group, &above) < 0)
+                return;
+        if ((int64_t)(above - k->others - k->own) > 0)
+                k->own = above - k->others;
+        k->hinted = false;
+}
