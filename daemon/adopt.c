@@ -166,7 +166,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
                 if (l->job.adopted >= SG_ADOPTED_LIMITED && !l->limited)
                         next = SETTLE_USEC;
                 sg_scope_counters(l->scope, &c);
-                if (l->watched && l->job.adopted == SG_ADOPTED_OBSERVED)
+                if (l->watched)
                         sg_watched_refresh(l->watched);
         }
         if (!sg_list_empty(&a->jobs))

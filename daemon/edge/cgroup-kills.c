@@ -36,30 +36,34 @@ static bool read_both(struct sg_kills *k, const char *group, uint64_t *ret_own)
         return true;
 }
 
-int sg_kills_read(struct sg_kills *k, const char *group)
+uint64_t sg_kills_read(struct sg_kills *k, const char *group)
 {
         uint64_t own, before = k->own;
 
         if (!read_both(k, group, &own))
                 return 0;
         k->own = own;
-        return own > before;
+        return own > before ? own - before : 0;
 }
 
-void sg_kills_set_apart(struct sg_kills *k, const char *group)
+void sg_kills_set_apart(struct sg_kills *k, const char *group, uint64_t n)
 {
         uint64_t own;
 
-        (void)read_both(k, group, &own);
+        if (!read_both(k, group, &own))
+                k->others += n;
 }
 
-void sg_kills_conclude(struct sg_kills *k, const char *group)
+uint64_t sg_kills_conclude(struct sg_kills *k, const char *group)
 {
-        uint64_t above;
+        uint64_t above, more;
 
         if (!k->hinted || !k->others_known || read_above(group, &above) < 0)
-                return;
-        if ((int64_t)(above - k->others - k->own) > 0)
-                k->own = above - k->others;
+                return 0;
         k->hinted = false;
+        more = above - k->others - k->own;
+        if ((int64_t)more <= 0)
+                return 0;
+        k->own += more;
+        return more;
 }

@@ -17,12 +17,14 @@ struct sg_kills {
         bool others_known, hinted;
 };
 
-/* `group` is its directory. 1: more than before. What can't be read stays as it was. */
-int sg_kills_read(struct sg_kills *k, const char *group);
-/* A neighbour's have become more: they aren't this one's. */
-void sg_kills_set_apart(struct sg_kills *k, const char *group);
-/* It isn't there any more, or another of its name. */
-void sg_kills_conclude(struct sg_kills *k, const char *group);
+/* `group` is its directory. How many more they are than before; what can't be read stays as it
+ * was. */
+uint64_t sg_kills_read(struct sg_kills *k, const char *group);
+/* It isn't there any more, or another of its name. How many more they are for that: they aren't its
+ * neighbours'. */
+uint64_t sg_kills_conclude(struct sg_kills *k, const char *group);
+/* So many more are known to be a neighbour's. */
+void sg_kills_set_apart(struct sg_kills *k, const char *group, uint64_t n);
 /* The kernel has told that its memory.events changed. */
 static inline void sg_kills_hint(struct sg_kills *k)
 {

@@ -202,17 +202,18 @@ static size_t parent_length(const struct sg_watched *n)
         return slash ? (size_t)(slash - n->path) : 0;
 }
 
-static void set_neighbours_apart(const struct sg_watched *n)
+/* So many more of its processes were killed for memory: those above it count them, too. */
+static void tell_neighbours(const struct sg_watched *n, uint64_t kills)
 {
         size_t length = parent_length(n);
         char group[PATH_MAX];
 
-        for (size_t i = 0; i < BUCKETS; i++)
+        for (size_t i = 0; i < BUCKETS && kills > 0; i++)
                 for (struct sg_watched *o = n->watch->nodes[i]; o; o = o->chain)
                         if (o != n && o->populated && parent_length(o) == length &&
                             memcmp(o->path, n->path, length) == 0 &&
                             full_path(o->watch, o->path, NULL, group) >= 0)
-                                sg_kills_set_apart(&o->kills, group);
+                                sg_kills_set_apart(&o->kills, group, kills);
 }
 
 static void settle(struct sg_watched *n, bool populated)
@@ -224,10 +225,10 @@ static void settle(struct sg_watched *n, bool populated)
                 return;
         n->populated = populated;
         if (!populated && full_path(w, n->path, NULL, group) >= 0)
-                sg_kills_conclude(&n->kills, group);
+                tell_neighbours(n, sg_kills_conclude(&n->kills, group));
         if (!populated)
                 w->ops->ended(n, w->userdata);
-        else if (!n->owner)
+        else if (!n->owner && !n->adding)
                 w->ops->populated(n, w->userdata);
 }
 
@@ -235,17 +236,20 @@ static void settle(struct sg_watched *n, bool populated)
 static void refresh(struct sg_watched *n)
 {
         struct sg_watch *w = n->watch;
-        uint64_t populated = 0;
+        uint64_t populated = 0, kills;
         bool frozen = false, differs = false;
         char group[PATH_MAX];
+        int r;
 
         if (full_path(w, n->path, NULL, group) < 0)
                 return;
         if (w->v2) {
-                (void)sg_group_read_key(group, "cgroup.events", "populated", &populated);
-                differs = sg_kills_read(&n->kills, group) > 0;
-                if (differs)
-                        set_neighbours_apart(n);
+                r = sg_group_read_key(group, "cgroup.events", "populated", &populated);
+                if (r < 0 && r != -ENOENT && r != -ENODEV)
+                        return; /* that it can't be read says nothing */
+                kills = sg_kills_read(&n->kills, group);
+                tell_neighbours(n, kills);
+                differs = kills > 0;
                 frozen = sg_group_frozen(group);
         } else {
                 populated = sg_group_populated(group) > 0;
@@ -404,7 +408,6 @@ static int watch_parent(struct sg_watch *w, const char *path)
 int sg_watch_add(struct sg_watch *w, const char *path, struct sg_watched **ret)
 {
         struct sg_watched *n = find(w, path);
-        void *owner;
         int r;
 
         if (n && !is_same(n)) {
@@ -420,10 +423,9 @@ int sg_watch_add(struct sg_watch *w, const char *path, struct sg_watched **ret)
         r = want(n);
         if (r < 0)
                 return r;
-        owner = n->owner;
-        n->owner = n; /* nobody is to be called for it now */
+        n->adding = true;
         refresh(n);
-        n->owner = owner;
+        n->adding = false;
         *ret = n;
         return 0;
 }

@@ -24,7 +24,7 @@ struct sg_watched {
         bool populated, frozen;
         struct sg_kills kills;
         /* private */
-        bool inside, wanted, named;
+        bool inside, wanted, named, adding;
         int wd, events_wd, memory_wd;
 };
 

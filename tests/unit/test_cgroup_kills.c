@@ -102,18 +102,31 @@ static void test_not_its_own(void **state)
         say(b->a, 1, 1);
         say(b->top, 0, 4);
         assert_int_equal(sg_kills_read(&a, b->a), 1);
-        sg_kills_set_apart(&c, b->b);
+        sg_kills_set_apart(&c, b->b, 1);
         vanish(b->b);
         sg_kills_conclude(&c, b->b);
+        assert_int_equal(c.own, 0);
+
+        /* Both had gone when it was looked for them. */
+        c = (struct sg_kills){0};
+        say(b->b, 9, 0);
+        (void)sg_kills_read(&c, b->b);
+        (void)sg_kills_read(&a, b->a);
+        say(b->top, 0, 6);
+        vanish(b->a);
+        vanish(b->b);
+        assert_int_equal(sg_kills_conclude(&a, b->a), 2);
+        sg_kills_set_apart(&c, b->b, 2);
+        assert_int_equal(sg_kills_conclude(&c, b->b), 0);
         assert_int_equal(c.own, 0);
 
         /* Nothing speaks for it: it was never at its limit. */
         c = (struct sg_kills){0};
         say(b->b, 0, 0);
         assert_int_equal(sg_kills_read(&c, b->b), 0);
-        say(b->top, 0, 5);
+        say(b->top, 0, 7);
         vanish(b->b);
-        sg_kills_conclude(&c, b->b);
+        assert_int_equal(sg_kills_conclude(&c, b->b), 0);
         assert_int_equal(c.own, 0);
 }
 
