@@ -17,6 +17,7 @@ int sg_group_remove_tree(const char *group); /* depth first, groups only, nothin
 int sg_group_make_kept(const struct sg_backend *b, enum sg_hier h, const char *group);
 int sg_group_remove_kept(const struct sg_backend *b, enum sg_hier h, const char *group);
 
+/* memory.*: not for longer than a moment, whatever the kernel has to make room for. -EINTR. */
 int sg_group_write(const char *group, const char *file, const char *value);
 int sg_group_write_u64(const char *group, const char *file, uint64_t value);
 int sg_group_read(const char *group, const char *file, char *buf, size_t size);

@@ -37,6 +37,8 @@ static int set_v1(const char *group, const char *file, uint64_t value, char **wh
                 _cleanup_free_ char *text = NULL;
 
                 r = sg_limit_write(group, file, value, &text);
+                if (r == -EINTR) /* it takes longer than anybody may wait for it */
+                        r = -EBUSY;
                 if (r < 0 && r != -EBUSY)
                         sg_why(why, "%s", text ? text : strerror(-r));
         }

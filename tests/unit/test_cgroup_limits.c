@@ -203,6 +203,30 @@ static void expect_no_swap(void)
                 fail_msg("this test needs a machine without swap");
 }
 
+/* A kernel that makes room for long: here a pipe that nobody reads. */
+static void test_memory_write_is_brief(void **state)
+{
+        char dir[] = "/tmp/sg-brief-XXXXXX", path[PATH_MAX], filler[4096] = {0};
+        int reader, writer;
+
+        (void)state;
+        assert_non_null(mkdtemp(dir));
+        snprintf(path, sizeof(path), "%s/memory.high", dir);
+        assert_int_equal(mkfifo(path, 0600), 0);
+        reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+        writer = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+        assert_true(reader >= 0 && writer >= 0);
+        while (write(writer, filler, sizeof(filler)) > 0)
+                ;
+        assert_int_equal(sg_group_write(dir, "memory.high", "1"), -EINTR);
+        assert_int_equal(read(reader, filler, sizeof(filler)), sizeof(filler));
+        assert_int_equal(sg_group_write(dir, "memory.high", "1"), 0);
+        (void)close(reader);
+        (void)close(writer);
+        assert_int_equal(unlink(path), 0);
+        assert_int_equal(rmdir(dir), 0);
+}
+
 static void test_memory_limit_below_use(void **state)
 {
         struct fixture *f = *state;
@@ -483,6 +507,7 @@ int main(void)
                 TEST(test_quota),
                 TEST(test_tiny_quota_has_a_longer_period),
                 TEST(test_memory_limit_kills_the_job_only),
+                cmocka_unit_test(test_memory_write_is_brief),
                 TEST(test_memory_limit_below_use),
                 TEST(test_tasks_stop_a_fork_bomb),
                 TEST(test_pin),
