@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/time-util.h"
 #include "edge/log.h"
+#include "ending.h"
 #include "loop.h"
 #include "manager.h"
 #include "monitor.h"
@@ -72,6 +73,18 @@ static void give_up(struct sg_live *l, const char *what, int error)
         sg_live_end(l);
 }
 
+/* Not the job's fault: descriptors, memory or groups are short, or who starts shims is away. */
+static bool may_pass(int error)
+{
+        static const int errors[] = {EAGAIN,       ENOMEM,     EMFILE, ENFILE,   ENOSPC,
+                                     ECONNREFUSED, ECONNRESET, EPIPE,  ENOTCONN, ETIMEDOUT};
+
+        for (size_t i = 0; i < SG_ELEMENTSOF(errors); i++)
+                if (error == -errors[i])
+                        return true;
+        return false;
+}
+
 /* The gate is closed, so that a shim which is there all the same goes away; what became of the
  * attempt is then looked at. */
 void sg_live_not_started(struct sg_live *l, int error, const char *what, const char *why)
@@ -79,8 +92,12 @@ void sg_live_not_started(struct sg_live *l, int error, const char *what, const c
         sg_live_close_gate(l);
         if (l->concluded) /* its shim was quicker to say so */
                 return;
-        sg_log(LOG_WARNING, "job %" PRIu64 ": cannot %s: %s", l->job.key.n, what,
-               why ?: strerror(-error));
+        l->not_its_fault = may_pass(error) || error == -ENOENT; /* a socket's path */
+        if (l->not_its_fault)
+                sg_manager_pause_starts(l->manager, what, error);
+        else
+                sg_log(LOG_WARNING, "job %" PRIu64 ": cannot %s: %s", l->job.key.n, what,
+                       why ?: strerror(-error));
         (void)sg_job_set_reason(&l->job, "cannot %s: %s", what, why ?: strerror(-error));
         if (l->attach || l->runner)
                 give_up(l, NULL, 0);
@@ -240,27 +257,32 @@ void sg_live_attach(struct sg_live *l)
         give_up(l, "hand it over to its shim", r);
 }
 
-/* A disk that is full now may not be later: back into the queue, and look again. */
-static void unbegin(struct sg_live *l, int error)
+/* What is short now may not be later: back into the queue, and look again. */
+static void unbegin(struct sg_live *l, const char *what, int error)
 {
         struct sg_manager *m = l->manager;
 
-        sg_live_log_unstored(l, "start", error);
         if (sg_live_drop_scope(l) == -EBUSY) { /* `run` is in its scope already */
-                give_up(l, "store its start", error);
+                give_up(l, what, error);
                 return;
         }
         sg_live_let_go(l);
         sg_queue_remove(m->queue, &l->entry);
         l->job.state = SG_JOB_QUEUED;
-        l->job.begin_usec = sg_now_realtime_usec() + SG_USEC_PER_SEC;
-        (void)sg_job_set_reason(&l->job, "cannot store its start: %s", strerror(-error));
+        l->job.begin_usec = sg_now_realtime_usec() + SG_START_AGAIN_USEC;
+        (void)sg_job_set_reason(&l->job, "cannot %s: %s", what, strerror(-error));
         if (l->job.intent == SG_INTENT_CANCEL) {
                 l->job.state = SG_JOB_KILLED;
                 sg_live_end(l);
         } else {
                 sg_live_enqueue(l);
         }
+}
+
+static void unstored(struct sg_live *l, int error)
+{
+        sg_live_log_unstored(l, "start", error);
+        unbegin(l, "store its start", error);
 }
 
 static void on_start_durable(int result, const struct sg_job *job, void *userdata)
@@ -274,7 +296,7 @@ static void on_start_durable(int result, const struct sg_job *job, void *userdat
         if (l->dropping)
                 return; /* its end is on its way */
         if (result < 0) {
-                unbegin(l, result);
+                unstored(l, result);
                 return;
         }
         sg_live_log_stored(l, "start");
@@ -286,7 +308,7 @@ static void on_start_durable(int result, const struct sg_job *job, void *userdat
         } else {
                 r = fork_shim(l);
                 if (r < 0)
-                        give_up(l, "start its shim", r);
+                        sg_live_not_started(l, r, "start its shim", NULL);
         }
 }
 
@@ -317,7 +339,8 @@ void sg_live_begin(struct sg_live *l)
         l->job.eval[0] = '\0';
         l->job.step = l->job.total = SG_UNLIMITED;
         l->job.net_rx_bytes = l->job.net_tx_bytes = SG_UNLIMITED;
-        l->gone_ahead = l->concluded = l->requeueing = l->ended_durable = l->killed = false;
+        l->not_its_fault = l->gone_ahead = l->concluded = l->requeueing = l->ended_durable =
+                l->killed = false;
         l->placed = false;
         memset(&l->counters, 0xff, sizeof(l->counters)); /* not known */
         l->ready_pid = 0;
@@ -326,6 +349,11 @@ void sg_live_begin(struct sg_live *l)
         l->begun_usec = l->job.changed_usec = sg_now_realtime_usec();
         l->log_before = sg_live_log_size(l);
         r = sg_live_make_scope(l, &why);
+        if (may_pass(r)) {
+                sg_manager_pause_starts(m, "make groups for jobs", r);
+                unbegin(l, "make its groups", r);
+                return;
+        }
         if (r < 0) {
                 l->job.state = SG_JOB_FAILED;
                 l->job.exit_code = SG_EXIT_OWN_FAILURE;
@@ -345,7 +373,7 @@ void sg_live_begin(struct sg_live *l)
         }
         sg_live_put_launch(l, &launch);
         if (launch.error < 0) {
-                unbegin(l, launch.error);
+                unstored(l, launch.error);
                 return;
         }
         sg_store_start(m->store, &l->job, launch.data, launch.size, on_start_durable, l);

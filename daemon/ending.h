@@ -7,6 +7,8 @@
 #include "proto/attempt.h"
 
 #define SG_RETRY_USEC (1ULL * 1000000)
+/* Until a job is started again that couldn't be for want of something on the node. */
+#define SG_START_AGAIN_USEC (1ULL * 1000000)
 
 /* verdict.c: the record's word becomes the row's */
 void sg_live_take_record(struct sg_live *l, const struct sg_exit *record);

@@ -21,20 +21,28 @@
 
 #define FAILED_STARTS_MAX 3
 
-/* The shim has gone. What `run` left in the background is still the job; what a killed keeper left
- * is, too, but how it ends can't be known any more. */
+/* That a group can't be looked into, as descriptors are short, doesn't say that it is empty. */
+static bool may_live(const struct sg_live *l)
+{
+        int r = l->scope ? sg_scope_populated(l->scope) : 0;
+
+        return r > 0 || (r < 0 && r != -ENOENT && r != -ENODEV);
+}
+
 void sg_live_group_checked(struct sg_live *l)
 {
-        if (l->scope && sg_scope_populated(l->scope) > 0) {
+        if (may_live(l)) {
                 sg_live_await_empty(l);
-                if (sg_scope_populated(l->scope) > 0) /* else it emptied before the watch stood */
+                if (may_live(l)) /* else it emptied before the watch stood */
                         return;
         }
         sg_live_unwatch_group(l);
         if (l->record) {
                 sg_live_take_record(l, l->record);
         } else {
-                l->job.state = l->job.intent == SG_INTENT_CANCEL ? SG_JOB_KILLED : SG_JOB_LOST;
+                l->job.state = l->job.intent == SG_INTENT_CANCEL    ? SG_JOB_KILLED
+                               : l->job.intent == SG_INTENT_TIMEOUT ? SG_JOB_TIMEOUT
+                                                                    : SG_JOB_LOST;
                 (void)sg_job_set_reason(&l->job, "%s; how it ended is not known",
                                         sg_live_host_went_down(l) ? "the host was restarted"
                                                                   : "its keeper was killed");
@@ -82,6 +90,9 @@ static void never_ran(struct sg_live *l)
                 l->job.state = SG_JOB_KILLED;
                 (void)sg_job_set_reason(&l->job, "its terminal went away before it started");
                 sg_live_end(l);
+        } else if (l->not_its_fault) {
+                l->job.begin_usec = sg_now_realtime_usec() + SG_START_AGAIN_USEC;
+                sg_live_requeue(l);
         } else if (++l->failed_starts > FAILED_STARTS_MAX) {
                 l->job.state = SG_JOB_FAILED;
                 l->job.exit_code = SG_EXIT_OWN_FAILURE;

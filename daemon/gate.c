@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/time-util.h"
 #include "edge/log.h"
+#include "ending.h"
 #include "loop.h"
 #include "manager.h"
 #include "metrics.h"
@@ -18,6 +19,9 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <syslog.h>
+
+/* From GO to STARTED it is an exec(2). */
+#define SILENCE_USEC (5ULL * 1000000)
 
 void sg_live_close_gate(struct sg_live *l)
 {
@@ -37,6 +41,41 @@ static int send_go(struct sg_live *l)
         return 0;
 }
 
+static void on_started(struct sg_live *l)
+{
+        if (l->job.state != SG_JOB_STARTING || !l->gone_ahead) /* a user's own shim says anything */
+                return;
+        l->job.state = SG_JOB_RUNNING;
+        l->failed_starts = 0;
+        sg_manager_starts_work(l->manager);
+        l->job.started_usec = sg_now_realtime_usec();
+        l->runs_since_usec = sg_now_boottime_usec();
+        sg_monitor_watch(l);
+        (void)sg_live_watch_group(l); /* else its keeper says so */
+        sg_metrics_started(l->manager->metrics, l);
+        if (l->job.limits.time_limit_usec != SG_UNLIMITED) /* its deadline is known now */
+                sg_monitor_publish(l);
+        sg_live_changed(l);
+        sg_live_log_limits(l);
+        if (l->job.intent != SG_INTENT_NONE)
+                sg_live_kill(l, false);
+        else
+                sg_live_arm_time_limit(l);
+}
+
+/* Its shim may be the user's own, which says what it likes: from GO on it counts as running, as its
+ * limits do. */
+static int on_silence(sd_event_source *source, uint64_t usec, void *userdata)
+{
+        struct sg_live *l = userdata;
+
+        (void)source;
+        (void)usec;
+        l->timer = sd_event_source_disable_unref(l->timer);
+        on_started(l);
+        return 0;
+}
+
 static void on_fate_published(int result, const struct sg_attempt_info *info, void *userdata)
 {
         struct sg_live *l = userdata;
@@ -44,6 +83,8 @@ static void on_fate_published(int result, const struct sg_attempt_info *info, vo
         l->inspecting = false;
         if (result < 0 || info->fate != SG_ATTEMPT_RUN || send_go(l) < 0)
                 sg_live_close_gate(l);
+        else if (l->job.intent == SG_INTENT_NONE)
+                sg_live_rearm(l, SILENCE_USEC, on_silence);
         if (l->shim == 0)
                 sg_live_inspect(l, SG_PUBLISH_VOID);
 }
@@ -176,27 +217,6 @@ int sg_live_place(struct sg_live *l, pid_t shim, int pidfd)
 void sg_live_shim_known(struct sg_live *l)
 {
         admit(l);
-}
-
-static void on_started(struct sg_live *l)
-{
-        if (l->job.state != SG_JOB_STARTING || !l->gone_ahead) /* a user's own shim says anything */
-                return;
-        l->job.state = SG_JOB_RUNNING;
-        l->failed_starts = 0;
-        l->job.started_usec = sg_now_realtime_usec();
-        l->runs_since_usec = sg_now_boottime_usec();
-        sg_monitor_watch(l);
-        (void)sg_live_watch_group(l); /* else its keeper says so */
-        sg_metrics_started(l->manager->metrics, l);
-        if (l->job.limits.time_limit_usec != SG_UNLIMITED) /* its deadline is known now */
-                sg_monitor_publish(l);
-        sg_live_changed(l);
-        sg_live_log_limits(l);
-        if (l->job.intent != SG_INTENT_NONE)
-                sg_live_kill(l, false);
-        else
-                sg_live_arm_time_limit(l);
 }
 
 /* The record of a foreground shim counts once it has exited; but systemd removes a scope when the

@@ -45,6 +45,7 @@ struct sg_live {
         bool end_sent;          /* … to the store, which tells of it from then on */
         bool ended_durable;
         bool unstored;          /* something of it could not be stored, and the log says so */
+        bool not_its_fault;     /* that it couldn't be started, this time */
         uint64_t failed_starts; /* attempts in a row whose shim never got as far as the gate */
 
         struct sg_dependency *after;

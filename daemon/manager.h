@@ -66,8 +66,9 @@ struct sg_manager {
         struct sg_live *buckets[SG_JOB_BUCKETS];
         struct sg_list dependents;
         uint64_t last_n, n_jobs;
-        uint64_t n_starting;   /* background jobs between queue and running */
-        uint64_t n_recovering; /* inspections under way: nothing starts before they are done */
+        uint64_t starts_from_usec; /* monotonic; 0 = the last ones have worked */
+        uint64_t n_starting;       /* background jobs between queue and running */
+        uint64_t n_recovering;     /* inspections under way: nothing starts before they are done */
         uint32_t pinned[SG_CPUS_MAX]; /* jobs pinned to each CPU */
         gid_t admin_gid;              /* group schedgov, or (gid_t)−1 */
         struct sg_launcher *launcher;
@@ -107,6 +108,9 @@ uint64_t sg_manager_count_waiting(struct sg_manager *m, uint64_t uid);
 
 /* Asks for a pass of the queue at the end of this loop iteration. */
 void sg_manager_schedule(struct sg_manager *m);
+/* A job couldn't be started for want of something on the node: for a moment none is tried. */
+void sg_manager_pause_starts(struct sg_manager *m, const char *what, int error);
+void sg_manager_starts_work(struct sg_manager *m);
 int sg_manager_snapshot(struct sg_manager *m, struct sg_node_snapshot *ret);
 void sg_pending_describe(const struct sg_pending_info *info, char *buf, size_t size);
 

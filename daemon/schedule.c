@@ -20,6 +20,9 @@
 /* Background jobs that start at the same time: enough to share commits, and few enough that a burst
  * of thousands doesn't need, and leave behind, memory for all of them at once. */
 #define STARTING_MAX 64U
+/* After a start that failed for want of something on the node, or all that wait would try in turn.
+ */
+#define PAUSE_USEC (1ULL * 1000000)
 
 int sg_manager_snapshot(struct sg_manager *m, struct sg_node_snapshot *ret)
 {
@@ -63,17 +66,36 @@ static void arm_retry(struct sg_manager *m, uint64_t delay_usec)
                                          on_retry, m);
 }
 
+void sg_manager_pause_starts(struct sg_manager *m, const char *what, int error)
+{
+        if (m->starts_from_usec == 0)
+                sg_log(LOG_ERR, "cannot %s: %s; jobs wait until it can be done", what,
+                       strerror(-error));
+        m->starts_from_usec = sg_now_monotonic_usec() + PAUSE_USEC;
+}
+
+void sg_manager_starts_work(struct sg_manager *m)
+{
+        if (m->starts_from_usec > 0)
+                sg_log(LOG_NOTICE, "jobs can be started again");
+        m->starts_from_usec = 0;
+}
+
 static int on_schedule(sd_event_source *source, void *userdata)
 {
         struct sg_manager *m = userdata;
         struct sg_queue_entry *e;
         struct sg_node_snapshot node;
-        uint64_t retry = 0;
+        uint64_t retry = 0, now = sg_now_monotonic_usec();
         int r;
 
         (void)source;
         if (m->n_recovering > 0 || sg_queue_n_waiting(m->queue) == 0)
                 return 0;
+        if (m->starts_from_usec > now) {
+                arm_retry(m, m->starts_from_usec - now);
+                return 0;
+        }
         r = sg_manager_snapshot(m, &node);
         if (r < 0) {
                 sg_log(LOG_ERR, "cannot read the node's memory: %s; no job is started",
@@ -81,7 +103,8 @@ static int on_schedule(sd_event_source *source, void *userdata)
                 arm_retry(m, SG_USEC_PER_SEC);
                 return 0;
         }
-        while (m->n_starting < STARTING_MAX && (e = sg_queue_next(m->queue, &node, &retry)))
+        while (m->n_starting < STARTING_MAX && m->starts_from_usec <= now &&
+               (e = sg_queue_next(m->queue, &node, &retry)))
                 sg_live_begin(sg_list_entry(e, struct sg_live, entry));
         if (retry > 0)
                 arm_retry(m, retry - node.now_usec);

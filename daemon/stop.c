@@ -5,6 +5,7 @@
 #include "base/process.h"
 #include "base/time-util.h"
 #include "edge/log.h"
+#include "ending.h"
 #include "loop.h"
 #include "manager.h"
 #include <errno.h>
@@ -12,7 +13,12 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <syslog.h>
+#include <unistd.h>
+
+/* From the death of its job to the end of a keeper of the foreground. */
+#define KEEPER_USEC (10 * SG_USEC_PER_SEC)
 
 static int on_grace_over(sd_event_source *source, uint64_t usec, void *userdata)
 {
@@ -49,10 +55,39 @@ static void thaw(struct sg_live *l)
                 (void)sg_scope_freeze(l->scope, false);
 }
 
+static void kill_keeper(const struct sg_live *l)
+{
+        if (l->shim_pidfd >= 0)
+                (void)syscall(SYS_pidfd_send_signal, l->shim_pidfd, SIGKILL, NULL, 0);
+}
+
+static int on_keeper_late(sd_event_source *source, uint64_t usec, void *userdata)
+{
+        (void)source;
+        (void)usec;
+        kill_keeper(userdata);
+        return 0;
+}
+
+/* A shim goes away by itself when its gate is closed; what a user has in its place may not. */
+static void stop_starting(struct sg_live *l, bool at_once)
+{
+        if (!l->job.foreground) {
+                /* Its place may take as long as systemd is away; the shim needn't wait for that. */
+                if (!l->placed)
+                        sg_live_close_gate(l);
+                return;
+        }
+        sg_live_close_gate(l);
+        if (at_once)
+                kill_keeper(l);
+        else
+                sg_live_rearm(l, l->manager->settings->kill_grace_usec, on_grace_over);
+}
+
 void sg_live_kill(struct sg_live *l, bool at_once)
 {
-        struct sg_manager *m = l->manager;
-        uint64_t grace = m->settings->kill_grace_usec;
+        uint64_t grace = l->manager->settings->kill_grace_usec;
 
         if (l->attachable) { /* its terminal hasn't come for it yet */
                 l->attachable = false;
@@ -62,9 +97,7 @@ void sg_live_kill(struct sg_live *l, bool at_once)
         if (l->killed || (!l->scope && l->shim <= 0))
                 return;
         if (l->job.pid == 0 && l->job.state == SG_JOB_STARTING) {
-                /* Its place may take as long as systemd is away; the shim needn't wait for that. */
-                if (!l->placed && !l->job.foreground)
-                        sg_live_close_gate(l);
+                stop_starting(l, at_once);
                 return;
         }
         l->timer = sd_event_source_disable_unref(l->timer);
@@ -72,15 +105,16 @@ void sg_live_kill(struct sg_live *l, bool at_once)
                 l->killed = true;
                 sg_loop_changed(l);
                 signal_all(l, SIGKILL);
-                thaw(l); /* v1 freezes SIGKILL, too */
+                thaw(l);               /* v1 freezes SIGKILL, too */
+                if (l->job.foreground) /* its user can stop it, or have another in its place */
+                        sg_live_rearm(l, KEEPER_USEC, on_keeper_late);
                 return;
         }
         sg_loop_changed(l);
         signal_all(l, SIGTERM);
         signal_all(l, SIGCONT);
         thaw(l);
-        (void)sd_event_add_time_relative(m->event, &l->timer, CLOCK_MONOTONIC, grace, 0,
-                                         on_grace_over, l);
+        sg_live_rearm(l, grace, on_grace_over);
 }
 
 /* What `schedctl run` has become can't tell a time limit from any other SIGTERM. */

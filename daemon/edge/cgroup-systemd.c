@@ -325,7 +325,7 @@ static int scope_remove(struct sg_scope *s)
 {
         int r = s->n_dirs == 0 ? 0 : sg_group_populated(s->dirs[0].path);
 
-        return r > 0 ? -EBUSY : 0;
+        return r == 0 || r == -ENOENT || r == -ENODEV ? 0 : -EBUSY;
 }
 
 static int scope_move(struct sg_scope *s, pid_t pid, bool into_job)
