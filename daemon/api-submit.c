@@ -352,7 +352,9 @@ static int carry_out(struct sg_submission *s, const char *user, sd_bus_error *er
         int r;
 
         if (!c)
-                return 1; /* it has gone: nobody to run this for, and nobody told */
+                return 1;                 /* it has gone: nobody to run this for, and nobody told */
+        if (s->job.foreground && c->runs) /* both were asked for while names were looked up */
+                return sd_bus_error_set(error, SG_ERROR_INVALID, "run: one job per connection");
         r = complete(s, &c->caller, user, error);
         if (r >= 0 && s->no_wait && !s->dry_run)
                 r = check_room(s, error);

@@ -11,10 +11,12 @@
 #define CLIENTS_MAX 512U
 #define CLIENTS_PER_USER_MAX 128U
 #define AUTH_USEC (5ULL * 1000000)
+#define PAUSE_USEC (100ULL * 1000)
 
 struct sg_bus_server {
         sd_event *event;
-        sd_event_source *listener;
+        sd_event_source *listener, *pause;
+        bool complained; /* that nobody can be accepted */
         sd_id128_t id;
         char *path;
         bool kept; /* the path outlives us */
@@ -156,6 +158,29 @@ static int peer_new(struct sg_bus_server *s, int accepted)
         return r;
 }
 
+static int on_pause_over(sd_event_source *source, uint64_t usec, void *userdata)
+{
+        struct sg_bus_server *s = userdata;
+
+        (void)source;
+        (void)usec;
+        (void)sd_event_source_set_enabled(s->listener, SD_EVENT_ON);
+        return 0;
+}
+
+/* Who waits to be accepted goes on waiting, while there are no descriptors to be had. */
+static void pause_listening(struct sg_bus_server *s, int error)
+{
+        if (!s->complained)
+                sg_log(LOG_WARNING, "cannot accept a connection on %s: %s; trying again", s->path,
+                       strerror(error));
+        s->complained = true;
+        s->pause = sd_event_source_disable_unref(s->pause);
+        if (sd_event_add_time_relative(s->event, &s->pause, CLOCK_MONOTONIC, PAUSE_USEC, 0,
+                                       on_pause_over, s) >= 0)
+                (void)sd_event_source_set_enabled(s->listener, SD_EVENT_OFF);
+}
+
 static int on_connection(sd_event_source *source, int fd, uint32_t revents, void *userdata)
 {
         struct sg_bus_server *s = userdata;
@@ -166,9 +191,10 @@ static int on_connection(sd_event_source *source, int fd, uint32_t revents, void
         client = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (client < 0) {
                 if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
-                        sg_log(LOG_WARNING, "cannot accept a connection on %s: %m", s->path);
+                        pause_listening(s, errno);
                 return 0;
         }
+        s->complained = false;
         r = peer_new(s, client);
         if (r < 0)
                 sg_log(LOG_DEBUG, "dropped a connection on %s: %s", s->path, strerror(-r));
@@ -219,6 +245,7 @@ struct sg_bus_server *sg_bus_server_free(struct sg_bus_server *s)
         if (!s->kept)
                 (void)unlink(s->path);
         sd_event_source_disable_unref(s->listener);
+        sd_event_source_disable_unref(s->pause);
         sd_event_unref(s->event);
         free(s->path);
         free(s);

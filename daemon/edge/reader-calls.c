@@ -188,8 +188,11 @@ static int take(struct sg_job_reader *r, const struct sg_reader_message *m)
         if (m->kind != SG_READER_REPORT && m->kind != SG_READER_TROUBLE &&
             m->kind != SG_READER_FINISHED && m->kind != SG_READER_ROUND)
                 return -EBADMSG;
-        if (m->kind == SG_READER_ROUND && r->calls.round)
-                r->calls.round(r->calls.userdata);
+        if (m->kind == SG_READER_ROUND) {
+                if (r->calls.round)
+                        r->calls.round(r->calls.userdata);
+                return 0;
+        }
         if (!f)
                 return 0; /* forgotten meanwhile */
         if (m->kind == SG_READER_TROUBLE) {
