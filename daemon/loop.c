@@ -20,6 +20,7 @@
 #define PAUSE_SEC .1
 /* What was counted so lately is as good as now; a step that is due so soon comes with the round. */
 #define FRESH_SEC .1
+#define RECOVERY_SEC .05 /* until it is looked again whether all jobs are back */
 
 double sg_loop_now(void)
 {
@@ -98,6 +99,10 @@ static void step(struct sg_loop *loop)
         double now = sg_loop_now();
         int r;
 
+        if (loop->manager->n_recovering > 0) { /* who isn't back yet would be taken for gone */
+                arm(loop, now + RECOVERY_SEC);
+                return;
+        }
         loop->due = INFINITY;
         sg_list_foreach (p, &loop->jobs, link)
                 read_use(p->live, now);
@@ -297,17 +302,25 @@ void sg_loop_over(struct sg_live *l)
         look_soon(loop, SG_CAUSE_END);
 }
 
+static enum sg_ended how_it_ended(const struct sg_live *l)
+{
+        const struct sg_job *j = &l->job;
+
+        if (l->requeueing || j->intent == SG_INTENT_CANCEL || !sg_job_state_is_final(j->state))
+                return SG_ENDED_BY_OTHERS;
+        return j->state == SG_JOB_EXITED && j->exit_code == 0 ? SG_ENDED_WELL : SG_ENDED_BADLY;
+}
+
 void sg_loop_end(struct sg_live *l)
 {
         struct sg_looped *p = l->looped;
         const struct sg_job *j = &l->job;
-        bool well = j->state == SG_JOB_EXITED && j->exit_code == 0;
 
         if (!p)
                 return;
         sg_governor_end(l->manager->loop->governor, j->key.n, sg_loop_now(),
                         j->cpu_usec == SG_UNLIMITED ? 0 : (double)j->cpu_usec / SG_USEC_PER_SEC,
-                        well);
+                        how_it_ended(l));
         sg_list_remove(&p->link);
         l->looped = NULL;
         free(p);

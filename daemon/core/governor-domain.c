@@ -40,6 +40,30 @@ static int domain_new(struct sg_domain **ret, const struct sg_share_settings *se
         return 0;
 }
 
+/* With other parameters, of the same policy: what it has promised and counted holds on, as it does
+ * over a restart. */
+static void inherit(struct sg_domain *d, const struct sg_domain *from)
+{
+        _cleanup_(sg_record_deinitp) struct sg_record state = {0};
+
+        d->heir_of = from;
+        d->clock = from->clock;
+        d->capacity = from->capacity;
+        if (!d->policy->save)
+                return;
+        d->policy->save(from->state, &state);
+        if (state.error == 0) /* else, or if memory is short now, it begins anew */
+                (void)d->policy->load(d->state, state.data, state.size);
+}
+
+static const struct sg_domain *domain_of_class(const struct sg_governor *g, const char *name)
+{
+        for (size_t i = 0; i < g->n_classes; i++)
+                if (strcmp(g->classes[i].name, name) == 0)
+                        return g->classes[i].domain;
+        return NULL;
+}
+
 struct layout {
         struct sg_governed_class *classes;
         size_t n_classes;
@@ -67,10 +91,13 @@ static int lay_out(struct layout *to, const struct sg_governor *g,
                 if (!d)
                         d = domain_among(g->domains, g->n_domains, &classes[i].settings);
                 if (!d) {
+                        const struct sg_domain *before = domain_of_class(g, classes[i].name);
                         int r = domain_new(&d, &classes[i].settings, g->now);
 
                         if (r < 0)
                                 return r;
+                        if (before && before->policy == d->policy)
+                                inherit(d, before);
                 }
                 if (!domain_among(to->domains, to->n_domains, &d->settings))
                         to->domains[to->n_domains++] = d;
@@ -130,6 +157,8 @@ static void swap_in(struct sg_governor *g, const struct layout *to)
         g->n_domains = to->n_domains;
         for (size_t i = 0; i < g->n_jobs; i++)
                 sg_governor_enter(g, g->jobs[i]);
+        for (size_t i = 0; i < g->n_domains; i++)
+                g->domains[i]->heir_of = NULL;
         free_others(domains, n_domains, g->domains, g->n_domains);
 }
 

@@ -21,6 +21,7 @@ struct sg_domain {
         double interval;        /* back-off */
         double next;            /* in its clock: what its policy asked for */
         uint32_t n_classes;
+        const struct sg_domain *heir_of; /* while the configuration changes */
 };
 
 struct sg_governed_class {

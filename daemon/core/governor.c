@@ -68,8 +68,11 @@ void sg_governor_enter(struct sg_governor *g, struct sg_governed *j)
                 i++;
         j->class = i < g->n_classes ? i : 0;
         if (j->domain != g->classes[j->class].domain) {
+                const struct sg_domain *before = j->domain;
+
                 j->domain = g->classes[j->class].domain;
-                j->domain_arrival = j->domain->clock - (g->now - j->arrival);
+                if (!before || j->domain->heir_of != before)
+                        j->domain_arrival = j->domain->clock - (g->now - j->arrival);
         }
         learnt = about(g, j);
         if (j->learner)
@@ -229,7 +232,7 @@ void sg_governor_hold(struct sg_governor *g, uint64_t key, double now, bool held
         sg_governor_stir(g);
 }
 
-void sg_governor_end(struct sg_governor *g, uint64_t key, double now, double cpu, bool well)
+void sg_governor_end(struct sg_governor *g, uint64_t key, double now, double cpu, enum sg_ended how)
 {
         size_t at = place_of(g, key);
         struct sg_governed *j;
@@ -242,9 +245,9 @@ void sg_governor_end(struct sg_governor *g, uint64_t key, double now, double cpu
         d = j->domain;
         if (!(cpu > j->cpu))
                 cpu = j->cpu;
-        if (well && cpu > 0)
+        if (how == SG_ENDED_WELL && cpu > 0)
                 sg_history_add(&g->classes[j->class].history, cpu, sg_learner_claimed(j->learner));
-        if (well && d->policy->finished)
+        if (how != SG_ENDED_BY_OTHERS && d->policy->finished)
                 d->policy->finished(d->state, key, cpu / g->cpus, d->clock);
         g->n_jobs--;
         memmove(&g->jobs[at], &g->jobs[at + 1], (g->n_jobs - at) * sizeof(struct sg_governed *));

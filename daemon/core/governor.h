@@ -54,8 +54,14 @@ void sg_governor_use(struct sg_governor *g, uint64_t key, const struct sg_learne
 /* Only the CPU time that it has used so far, CPU-seconds: before a step. */
 void sg_governor_count(struct sg_governor *g, uint64_t key, double now, double cpu);
 void sg_governor_hold(struct sg_governor *g, uint64_t key, double now, bool held);
-/* well: it ended by itself and with success, so that its size says something of its class's. */
-void sg_governor_end(struct sg_governor *g, uint64_t key, double now, double cpu, bool well);
+enum sg_ended {
+        SG_ENDED_BY_OTHERS, /* was cancelled, or goes back to the queue: there never was more of it
+                             */
+        SG_ENDED_BADLY,     /* by itself or at its limit: so much it was */
+        SG_ENDED_WELL,      /* … and its size says something of its class's */
+};
+void sg_governor_end(struct sg_governor *g, uint64_t key, double now, double cpu,
+                     enum sg_ended how);
 
 struct sg_decision {
         uint64_t key;

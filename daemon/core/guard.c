@@ -249,7 +249,8 @@ static struct guard_job taken(struct sg_guard *g, const struct sg_share_job *j,
                                 .held = j->held};
 
         new.used = j->used;
-        if (!known) {
+        if (!known) { /* it may have run before anybody was promised anything */
+                new.served = isinf(new.total) ? 0 : fmin(new.used, new.total);
                 g->changed = true;
                 return new;
         }

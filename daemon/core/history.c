@@ -9,6 +9,9 @@
 #include <math.h>
 #include <string.h>
 
+/* Beyond that it isn't how such jobs end early any more, but one user's that say anything. */
+#define CORRECTION_LEAST .25
+#define CORRECTION_MOST 4.0
 #define CORRECTION_MIN 5 /* ratios: of fewer, one early end would make up the median */
 
 static size_t kept(unsigned n)
@@ -109,5 +112,7 @@ double sg_history_size(const struct sg_class_history *h, double used)
 
 double sg_history_correction(const struct sg_class_history *h)
 {
-        return h->correction > 0 ? (double)h->correction : 1;
+        return h->correction > 0
+                       ? fmin(fmax((double)h->correction, CORRECTION_LEAST), CORRECTION_MOST)
+                       : 1;
 }

@@ -14,10 +14,11 @@
 
 #define SIZE_UNKNOWN 130.0 /* CPU-seconds, of the first job of a class: a few minutes */
 #define SIZE_MOST 1e10     /* CPU-seconds: what says more says nothing, and sums stay exact */
-#define LEFT_MIN 0.01      /* of the whole: the end comes when it comes */
-#define PASSED 0.002       /* of the whole: a milestone so near isn't worth anything any more */
-#define SINGLE 1.2         /* CPUs */
-#define LINEAR 0.95        /* exponents: from there on what it used tells how far it is */
+#define CLAIM_FROM 0.1 /* done: before, what it claims to be is too rough to correct others by */
+#define LEFT_MIN 0.01  /* of the whole: the end comes when it comes */
+#define PASSED 0.002   /* of the whole: a milestone so near isn't worth anything any more */
+#define SINGLE 1.2     /* CPUs */
+#define LINEAR 0.95    /* exponents: from there on what it used tells how far it is */
 
 int sg_learner_new(struct sg_learner **ret, const struct sg_learner_job *j)
 {
@@ -103,6 +104,13 @@ double sg_learner_cost(const struct sg_learner *l, enum sg_way_measure measure)
         return c->cost[measure];
 }
 
+static double cpus_used(const struct sg_learner *l)
+{
+        double cpus = sg_learner_width(l) * l->job.cpus;
+
+        return isnan(cpus) ? 1 : cpus;
+}
+
 static void claim(struct sg_learner *l, const struct sg_way_point *p)
 {
         struct sg_claims *c = l->claims;
@@ -112,8 +120,8 @@ static void claim(struct sg_learner *l, const struct sg_way_point *p)
         left = (1 - p->x) * sg_learner_cost(l, SG_WAY_CPU);
         if (isnan(left))
                 return;
-        sg_trust_claim(&c->trust, p->x, p->at[SG_WAY_CPU], left);
-        if (p->x < .5 || !(c->half > 0))
+        sg_trust_claim(&c->trust, p->x, p->at[SG_WAY_CPU], left, cpus_used(l));
+        if (p->x >= CLAIM_FROM && (p->x < .5 || !(c->half > 0)))
                 c->half = p->at[SG_WAY_CPU] + left;
 }
 

@@ -12,7 +12,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define SOON .1 /* of all its work */
+#define SOON .1       /* of all its work */
+#define SOON_MAX 15.0 /* seconds: whatever it claims to be in all */
 
 /* Rates are known from a few reports: two within a factor of two are the same, else jobs would
  * change places with every report. */
@@ -40,7 +41,7 @@ static bool tells_soon(const struct sg_share_job *j)
 {
         const struct sg_estimate *e = &j->estimate;
 
-        return e->wants_probe || (e->n_reports == 1 && j->used < SOON * e->total);
+        return e->wants_probe || (e->n_reports == 1 && j->used < fmin(SOON * e->total, SOON_MAX));
 }
 
 static int slaq_step(void *state, const struct sg_share_snapshot *s, struct sg_share_out *out,

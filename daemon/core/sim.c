@@ -174,7 +174,8 @@ static void finish(struct node *n, size_t i)
                 if (isnan(run->out->reached[k]))
                         run->out->reached[k] = n->now;
         if (n->governor)
-                sg_governor_end(n->governor, run->index + 1, n->now, run->used * n->o->cpus, true);
+                sg_governor_end(n->governor, run->index + 1, n->now, run->used * n->o->cpus,
+                                SG_ENDED_WELL);
         n->n_active--;
         memmove(run, run + 1, (n->n_active - i) * sizeof(*run));
 }

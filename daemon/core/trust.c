@@ -3,7 +3,10 @@
 #include <math.h>
 
 #define OVERDUE 2.0
-#define OVERDUE_MIN 10.0 /* CPU-seconds: for what comes after the last step */
+/* For what comes after the last step: seconds of all CPUs that it uses, or a part of what it has
+ * used, as what is saved and tried out at the end grows with it. */
+#define OVERDUE_MIN 10.0
+#define OVERDUE_PART .05
 #define SPREAD 3.0
 #define SPREAD_FROM 0.1 /* x: before, a start that took long counts for too much */
 #define JUMP 5.0
@@ -30,13 +33,13 @@ void sg_trust_move(struct sg_trust *t, const struct sg_way *w, const struct sg_w
                 t->doubt = SG_DOUBT_JUMP;
 }
 
-void sg_trust_claim(struct sg_trust *t, double x, double cpu, double left)
+void sg_trust_claim(struct sg_trust *t, double x, double cpu, double left, double cpus)
 {
-        double size = cpu + left;
+        double size = cpu + left, after = fmax(OVERDUE_MIN * fmax(cpus, 1), OVERDUE_PART * cpu);
 
         if (isnan(left))
                 return;
-        t->limit = fmin(t->limit, cpu + fmax(OVERDUE * left, OVERDUE_MIN));
+        t->limit = fmin(t->limit, cpu + fmax(OVERDUE * left, after));
         if (!(x > SPREAD_FROM))
                 return;
         t->least = t->least > 0 ? fmin(t->least, size) : size;

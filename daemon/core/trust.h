@@ -25,5 +25,5 @@ void sg_trust_init(struct sg_trust *t);
 void sg_trust_move(struct sg_trust *t, const struct sg_way *w, const struct sg_way_point *p,
                    double cost);
 /* At x, having used `cpu`, it says that it needs `left` more. */
-void sg_trust_claim(struct sg_trust *t, double x, double cpu, double left);
+void sg_trust_claim(struct sg_trust *t, double x, double cpu, double left, double cpus);
 enum sg_doubt sg_trust_doubt(const struct sg_trust *t, double cpu);

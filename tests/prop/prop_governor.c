@@ -105,7 +105,7 @@ static void end(struct world *w, size_t i)
         const struct job *j = &w->jobs[i];
 
         for (size_t k = 0; k < w->n_governors; k++)
-                sg_governor_end(w->g[k], j->is.key, w->now, j->used, true);
+                sg_governor_end(w->g[k], j->is.key, w->now, j->used, SG_ENDED_WELL);
         memmove(&w->jobs[i], &w->jobs[i + 1], (--w->n - i) * sizeof(*j));
 }
 

@@ -134,7 +134,7 @@ static void test_domains(void **state)
         step(&w, 0);
         close_to(share_of(&w, 1), .25);
         close_to(share_of(&w, 2) + share_of(&w, 3), .75);
-        sg_governor_end(w.g, 1, 5, 1, true);
+        sg_governor_end(w.g, 1, 5, 1, SG_ENDED_WELL);
         step(&w, 5);
         close_to(share_of(&w, 2) + share_of(&w, 3), 1);
         assert_true(isnan(share_of(&w, 1)));
@@ -204,6 +204,49 @@ static void test_policy_changes_live(void **state)
         /* 25 s are left, of the other one nobody knows; it has its floor */
         assert_true(share_of(&w, 1) > .9);
         assert_int_equal(sg_governor_report(w.g, 3, &r), -ENOENT);
+        sg_governor_free(w.g);
+}
+
+static const struct sg_decision *decision_of(const struct world *w, uint64_t key)
+{
+        for (size_t i = 0; i < w->plan.n_jobs; i++)
+                if (w->plan.jobs[i]->key == key)
+                        return w->plan.jobs[i];
+        fail_msg("no decision on job %d", (int)key);
+        return NULL;
+}
+
+/* What has been promised and counted outlives a change of the policy's parameters, as a restart. */
+static void test_parameters_change_live(void **state)
+{
+        struct world w;
+        double finish, due;
+
+        (void)state;
+        world_new(&w);
+        class_of(&w, "default", 100, SG_SHARE_GROWTH);
+        configure(&w);
+        for (uint64_t key = 1; key <= 3; key++)
+                add(&w, key, "default", 0);
+        for (unsigned i = 1; i <= 20; i++) {
+                for (uint64_t key = 1; key <= 3; key++) {
+                        struct sg_learner_report r = {.now = i,
+                                                      .cpu = key == 1 ? i : .01 * i,
+                                                      .fraction = key == 1 ? i / 40. : i / 4000.,
+                                                      .eval = 1};
+
+                        assert_int_equal(sg_governor_report(w.g, key, &r), 0);
+                }
+                step(&w, i);
+        }
+        finish = decision_of(&w, 1)->out.why.virtual_finish;
+        due = decision_of(&w, 1)->out.why.due;
+        assert_true(due > finish && finish > 100);
+        w.classes[0].settings.no_harm = .5;
+        configure(&w);
+        step(&w, 20);
+        close_to(decision_of(&w, 1)->out.why.virtual_finish, finish);
+        assert_true(decision_of(&w, 1)->out.why.due > due);
         sg_governor_free(w.g);
 }
 
@@ -457,6 +500,7 @@ int main(void)
                 cmocka_unit_test(test_alone_keeps_its_weight),
                 cmocka_unit_test(test_held),
                 cmocka_unit_test(test_policy_changes_live),
+                cmocka_unit_test(test_parameters_change_live),
                 cmocka_unit_test(test_survives),
                 cmocka_unit_test(test_another_attempt),
                 cmocka_unit_test(test_load_garbage),

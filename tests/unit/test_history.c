@@ -87,6 +87,20 @@ static void claims_are_corrected_once_there_are_five(void **state)
         assert_true(fabs(sg_history_correction(&h) - .6) < 1e-6);
 }
 
+/* Fifty that say they are a millionth done, and end, mustn't make all others small. */
+static void corrections_are_bounded(void **state)
+{
+        struct sg_class_history h = {0}, k = {0};
+
+        (void)state;
+        for (unsigned i = 0; i < 50; i++) {
+                sg_history_add(&h, 1, 1e6);
+                sg_history_add(&k, 1e6, 1);
+        }
+        assert_true(sg_history_correction(&h) == .25);
+        assert_true(sg_history_correction(&k) == 4);
+}
+
 static void nonsense_is_not_remembered(void **state)
 {
         struct sg_class_history h = {0};
@@ -110,6 +124,7 @@ int main(void)
                 cmocka_unit_test(the_size_is_of_those_that_took_longer),
                 cmocka_unit_test(the_newest_count),
                 cmocka_unit_test(claims_are_corrected_once_there_are_five),
+                cmocka_unit_test(corrections_are_bounded),
                 cmocka_unit_test(nonsense_is_not_remembered),
         };
 
