@@ -32,6 +32,7 @@ struct follower {
         uint64_t last_seq, last_usec;
         uint64_t seen[SEEN]; /* a ring */
         size_t n_seen;
+        bool silent; /* only to know where the log ends */
 };
 
 static json_t *to_json(const struct event *ev, bool alone)
@@ -84,6 +85,10 @@ static void take_event(struct follower *f, const struct event *ev)
 {
         if (ev->seq > f->last_seq)
                 f->last_seq = ev->seq;
+        if (f->silent) {
+                f->last_usec = ev->time_usec;
+                return;
+        }
         if (was_seen(f, ev))
                 return;
         f->last_usec = ev->time_usec;
@@ -181,8 +186,11 @@ static int resume(struct follower *f, struct sg_client *c, struct sg_error *e)
 /* What there was at first. */
 static int print_latest(struct follower *f, struct sg_client *c, uint64_t lines, struct sg_error *e)
 {
-        int r = lines > 0 ? print_log(f, c, 0, lines, e) : 0;
+        int r;
 
+        f->silent = lines == 0; /* where the log ends has to be known all the same */
+        r = print_log(f, c, 0, lines > 0 ? lines : 1, e);
+        f->silent = false;
         return r == 0 && *f->job ? sg_client_check_job(c, f->job, e) : r;
 }
 

@@ -173,8 +173,7 @@ static int wait_for_event(struct follower *f, struct sg_error *e)
         return r;
 }
 
-/* The log appears when the job starts. */
-static int wait_for_begin(struct follower *f, struct sg_error *e)
+static int subscribe(struct follower *f, struct sg_error *e)
 {
         _cleanup_message_ sd_bus_message *m = NULL, *reply = NULL;
         int r;
@@ -183,14 +182,36 @@ static int wait_for_begin(struct follower *f, struct sg_error *e)
         if (r < 0)
                 return sg_error_errno(e, r, "cannot listen to schedgovd");
         r = sg_client_manager(f->client, "Subscribe", &m, e);
-        if (r >= 0)
-                r = sg_client_call(f->client, m, NULL, &reply, e);
+        return r < 0 ? r : sg_client_call(f->client, m, NULL, &reply, e);
+}
+
+static int look_until_begun(struct follower *f, struct sg_error *e)
+{
+        int r = 0;
+
         while (r >= 0) {
                 f->begun = false;
                 r = sg_logfile_open(f->log, f->client, e);
                 if (r < 0 || f->log->fd >= 0 || f->ended)
                         break;
                 r = wait_for_event(f, e);
+        }
+        return r;
+}
+
+/* The log appears when the job starts, or first writes; the governor may be restarted before. */
+static int wait_for_begin(struct follower *f, struct sg_error *e)
+{
+        int r = subscribe(f, e);
+
+        if (r >= 0)
+                r = look_until_begun(f, e);
+        while (r == -ECONNRESET) {
+                r = reconnect(f, e);
+                if (r >= 0)
+                        r = subscribe(f, e);
+                if (r >= 0)
+                        r = look_until_begun(f, e);
         }
         return r;
 }

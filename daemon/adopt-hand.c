@@ -101,7 +101,8 @@ static int adopt_unit(struct sg_adopter *a, sd_bus_message *call, const char *un
         if (r >= 0)
                 return 0;
         search_free(s);
-        return sd_bus_error_setf(error, SG_ERROR_BUSY, "cannot ask for %s: %s", unit,
+        return sd_bus_error_setf(error, r == -EOPNOTSUPP ? SG_ERROR_INVALID : SG_ERROR_BUSY,
+                                 "cannot ask for %s: %s", unit,
                                  r == -EOPNOTSUPP
                                          ? "there is no systemd here; give the group's path"
                                  : r == -ENOTCONN ? "systemd can't be reached at the moment"

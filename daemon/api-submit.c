@@ -162,8 +162,7 @@ static void let_in(struct storing *st)
                 l->stored = true;
                 sg_api_emit(st->manager, &l->job);
                 if (st->run && !l->runner) { /* its terminal has gone meanwhile */
-                        sg_live_stop(l, SG_INTENT_CANCEL,
-                                     "its terminal went away before it started");
+                        sg_live_stop(l, SG_INTENT_CANCEL, SG_REASON_RUNNER_GONE);
                 } else {
                         sg_live_await_dependencies(l);
                 }

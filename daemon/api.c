@@ -61,8 +61,7 @@ void sg_api_disconnect(struct sg_manager *m, struct sg_client *c)
                 l->runner = NULL;
                 l->attach = sd_bus_message_unref(l->attach);
                 if (l->stored)
-                        sg_live_stop(l, SG_INTENT_CANCEL,
-                                     "its terminal went away before it started");
+                        sg_live_stop(l, SG_INTENT_CANCEL, SG_REASON_RUNNER_GONE);
         }
 }
 

@@ -60,7 +60,7 @@ struct sg_submission {
         char *workdir, *on_end;
         char *command; /* as policies compare it; what lists show of it is the job's */
         char token[SG_TOKEN_MAX];
-        char eval_goal[4]; /* "min", "max" */
+        char eval_goal[32]; /* "min", "max" */
         uint64_t umask;
         uint64_t no_wait;
         struct sg_record spec;

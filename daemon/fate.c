@@ -88,7 +88,7 @@ static void never_ran(struct sg_live *l)
                 sg_live_end(l);
         } else if (l->job.foreground) {
                 l->job.state = SG_JOB_KILLED;
-                (void)sg_job_set_reason(&l->job, "its terminal went away before it started");
+                (void)sg_job_set_reason(&l->job, "%s", SG_REASON_RUNNER_GONE);
                 sg_live_end(l);
         } else if (l->not_its_fault) {
                 l->job.begin_usec = sg_now_realtime_usec() + SG_START_AGAIN_USEC;

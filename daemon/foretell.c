@@ -21,7 +21,7 @@
 /* Of the node, as asked for. */
 static double width_of(const struct sg_manager *m, const struct sg_job *j)
 {
-        return fmin((double)(j->limits.cpus ?: 1) / (double)m->node.n_cpus, 1);
+        return fmin((double)(j->limits.cpus ?: 1) / sg_loop_cpus_of_node(m), 1);
 }
 
 /* Seconds alone on the node; 0 = nothing is known. */
@@ -30,7 +30,7 @@ static double size_of(const struct sg_manager *m, const struct sg_job *j)
         const struct sg_class_history *h = sg_loop_history(m, j);
         double size = h ? sg_history_size(h, 0) : NAN;
 
-        return size > 0 ? size / (double)m->node.n_cpus : 0;
+        return size > 0 ? size / sg_loop_cpus_of_node(m) : 0;
 }
 
 static bool describe(struct sg_manager *m, const struct sg_job *j, const struct sg_decision *known,

@@ -16,6 +16,9 @@
 #include <systemd/sd-bus.h>
 #include <systemd/sd-event.h>
 
+/* Of `run`, by Ctrl-C, with its terminal, or as the governor was away for too long. */
+#define SG_REASON_RUNNER_GONE "its schedctl run went away before it started"
+
 struct sg_manager;
 struct sg_measured;
 struct sg_looped;

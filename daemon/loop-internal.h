@@ -31,6 +31,7 @@ struct sg_loop {
         struct sg_governor *governor;
         struct sg_list jobs; /* struct sg_looped */
         sd_event_source *timer;
+        double cpus;                    /* of the node, or its quota if that is less */
         double due;                     /* when it goes off; INFINITY = never */
         double stepped;                 /* the last step */
         double stored;                  /* the last time that all was stored */

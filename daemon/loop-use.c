@@ -66,7 +66,7 @@ static void tell_use(struct sg_looped *p, struct sg_learner_use *u)
                 u->use[r] = p->counted > 0 && u->now > p->counted
                                     ? (used[r] - p->used[r]) / (u->now - p->counted)
                                     : (double)NAN;
-        u->use[SG_RESOURCE_CPU] /= (double)loop->manager->node.n_cpus;
+        u->use[SG_RESOURCE_CPU] /= loop->cpus;
         u->use[SG_RESOURCE_MEMORY] = count(s->memory_bytes) /
                                      count(sg_monitor_node(loop->manager->monitor)->memory_total);
         u->use[SG_RESOURCE_IO] = part_of_peak(loop, SG_RESOURCE_IO, u->use[SG_RESOURCE_IO]);

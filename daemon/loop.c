@@ -327,6 +327,16 @@ void sg_loop_end(struct sg_live *l)
         look_soon(l->manager->loop, SG_CAUSE_END);
 }
 
+double sg_loop_cpus_of_node(const struct sg_manager *m)
+{
+        return m->loop ? m->loop->cpus : (double)m->node.n_cpus;
+}
+
+bool sg_loop_holds_shares(const struct sg_manager *m)
+{
+        return !(sg_backend_unenforced(m->backend) & 1U << SG_LIMIT_CPU_WEIGHT);
+}
+
 double sg_loop_share(const struct sg_live *l, char *why, size_t size)
 {
         const struct sg_decision *d = sg_loop_decision(l);
@@ -335,12 +345,13 @@ double sg_loop_share(const struct sg_live *l, char *why, size_t size)
                                      ? "it is only observed, nothing is set for it"
                              : d ? sg_governor_reason(d->out.why.reason)
                                  : "nothing has been decided yet";
+        const char *held = sg_loop_holds_shares(l->manager) ? "" : "not enforced: ";
 
         if (size > 0 && d && d->out.why.other && l->job.state == SG_JOB_RUNNING &&
             l->job.adopted != SG_ADOPTED_OBSERVED)
-                (void)snprintf(why, size, "%s (job %" PRIu64 ")", reason, d->out.why.other);
+                (void)snprintf(why, size, "%s%s (job %" PRIu64 ")", held, reason, d->out.why.other);
         else if (size > 0)
-                (void)snprintf(why, size, "%s", reason);
+                (void)snprintf(why, size, "%s%s", d ? held : "", reason);
         return l->job.state == SG_JOB_SUSPENDED ? 0 : d ? d->out.share : (double)NAN;
 }
 
@@ -370,8 +381,9 @@ static int configure(struct sg_loop *loop)
                         .weight = (double)s->classes[i].weight,
                         .settings = s->classes[i].share,
                 };
-        return sg_governor_configure(loop->governor, (double)loop->manager->node.n_cpus, classes,
-                                     s->n_classes);
+        loop->cpus = fmin((double)loop->manager->node.n_cpus,
+                          sg_backend_cpu_quota(loop->manager->backend));
+        return sg_governor_configure(loop->governor, loop->cpus, classes, s->n_classes);
 }
 
 void sg_loop_reconfigure(struct sg_manager *m)

@@ -41,6 +41,10 @@ void sg_loop_end(struct sg_live *l);
 const struct sg_cpuset *sg_loop_overlay(const struct sg_live *l, struct sg_limits *limits);
 uint64_t sg_loop_cpus(const struct sg_live *l); /* how many threads it should have; 0 = not said */
 uint64_t sg_loop_class_weight(const struct sg_manager *m, const struct sg_class *class);
+/* What of the CPUs there is to be shared: less than all under a quota. */
+double sg_loop_cpus_of_node(const struct sg_manager *m);
+/* Whether what is decided can be put into force at all. */
+bool sg_loop_holds_shares(const struct sg_manager *m);
 /* What it is to get of the node, 0 … 1, and in words why; NaN = nothing has been decided yet. */
 double sg_loop_share(const struct sg_live *l, char *why, size_t size);
 /* The last decision; NULL = none yet. */

@@ -62,7 +62,13 @@ static void say_policy(struct text *t, const struct sg_governor *g, const struct
         say(t, "\n");
 }
 
-static void say_size(struct text *t, const struct sg_governed *j)
+/* Inside, sizes are seconds alone on the node. */
+static const char *cpu_span(char buf[SG_FORMAT_MAX], const struct sg_governor *g, double sec)
+{
+        return span(buf, sec * g->cpus);
+}
+
+static void say_size(struct text *t, const struct sg_governor *g, const struct sg_governed *j)
 {
         const struct sg_estimate *e = &j->decision.estimate;
         char line[LINE_MAX_BYTES] = "", total[SG_FORMAT_MAX], left[SG_FORMAT_MAX];
@@ -70,9 +76,9 @@ static void say_size(struct text *t, const struct sg_governed *j)
         sg_learner_explain(j->learner, line, sizeof(line));
         if (line[0])
                 say(t, "Size: %s\n", line);
-        say(t, "Work: %s%s alone on the node, of which %s are left; it can use %.1f %% of it\n",
-            e->source == SG_SIZE_UNKNOWN ? "nobody knows; taken for " : "", span(total, e->total),
-            span(left, e->remaining), j->decision.width * 100);
+        say(t, "Work: %s%s of CPU time, of which %s are left; it can use %.1f %% of the node\n",
+            e->source == SG_SIZE_UNKNOWN ? "nobody knows; taken for " : "",
+            cpu_span(total, g, e->total), cpu_span(left, g, e->remaining), j->decision.width * 100);
         if (e->exponent < 1)
                 say(t, "Speed: grows as share^%.2f\n", e->exponent);
         if (!isnan(e->efficiency))
@@ -98,7 +104,7 @@ static void say_deadline(struct text *t, const struct sg_governor *g, const stru
 }
 
 /* Of one that has said nothing, these are an average's. */
-static void say_milestones(struct text *t, const struct sg_estimate *e)
+static void say_milestones(struct text *t, const struct sg_governor *g, const struct sg_estimate *e)
 {
         static const char *const names[] = {"90 %", "95 %", "99 %"};
         char buf[SG_FORMAT_MAX];
@@ -107,11 +113,11 @@ static void say_milestones(struct text *t, const struct sg_estimate *e)
         for (size_t i = 0; i < SG_MILESTONE_DONE; i++) {
                 if (e->n_reports == 0 || isnan(e->to[i]))
                         continue;
-                say(t, "%s %s in %s", any ? "," : "Quality:", names[i], span(buf, e->to[i]));
+                say(t, "%s %s in %s", any ? "," : "Quality:", names[i], cpu_span(buf, g, e->to[i]));
                 any = true;
         }
         if (any)
-                say(t, " of CPU alone\n");
+                say(t, " of CPU time\n");
 }
 
 /* How much later than NoHarm= says: growth promises that while it plans (share-growth.c). */
@@ -148,7 +154,7 @@ const char *sg_governor_reason(enum sg_share_reason r)
         static const char *const texts[] = {
                 [SG_REASON_NONE] = "no reason was given",
                 [SG_REASON_FAIR] = "all get equal parts by their weights",
-                [SG_REASON_ALONE] = "nobody else wants the CPU",
+                [SG_REASON_ALONE] = "no other job wants the CPU",
                 [SG_REASON_PROBE] = "it has said nothing yet: it gets a moment to show its size",
                 [SG_REASON_INDEX] =
                         "it gains most per CPU-second, and nobody's promise is at stake",
@@ -205,8 +211,8 @@ int sg_governor_explain(const struct sg_governor *g, uint64_t key, char **ret)
         if (!j || j->decision.key == 0)
                 return -ENOENT;
         say_policy(&t, g, j);
-        say_size(&t, j);
-        say_milestones(&t, &j->decision.estimate);
+        say_size(&t, g, j);
+        say_milestones(&t, g, &j->decision.estimate);
         say_deadline(&t, g, j);
         say_promise(&t, j, &j->decision.out.why);
         say_share(&t, j);

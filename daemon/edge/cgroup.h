@@ -83,6 +83,8 @@ const char *sg_backend_name(const struct sg_backend *b);
 /* One line for `schedctl status`, e.g. "cgroupfs (hybrid: v1 cpu memory pids cpuset, v2 freeze kill
  * devices)". */
 const char *sg_backend_describe(const struct sg_backend *b);
+/* CPUs that all jobs together may use; INFINITY = no quota is seen. cgroup-quota.c */
+double sg_backend_cpu_quota(const struct sg_backend *b);
 uint32_t sg_backend_unenforced(
         const struct sg_backend *b); /* bits of kinds that this kernel can't do at all */
 
