@@ -116,8 +116,8 @@ static void test_quota(void **state)
         l.cpu_quota_pm = 2000;
         s = scope(f, &l, 0);
         assert_int_equal(sg_scope_unenforced(s), 0);
-        (void)spawn(f, s, true, spin, NULL);
         begun = sg_now_monotonic_usec();
+        (void)spawn(f, s, true, spin, NULL);
         WAIT_FOR(throttled(job_dir(f, s, SG_LIMIT_CPU_QUOTA, job)) >= 10);
         used = counters(s).cpu_usec;
         /* One period's quota more than the time that went by. */

@@ -49,17 +49,24 @@ def keys(path):
     return {k: int(v) for k, v in (line.split() for line in read(path).splitlines())}
 
 
-def gained_cpu(groups, seconds):
-    """What each group gets of the CPU time, in microseconds, over so many seconds of it in all."""
+def gained_cpu(groups, seconds, fits=lambda *_: True):
+    """What each group gets of the CPU time, in microseconds, over so many seconds of it in all, and on until
+    that fits: what the host keeps from a guest is charged to whoever ran, and made up for afterwards. A wrong
+    weight never fits."""
+    seen = []
+
     def used():
         return [keys(f"{group}/cpu.stat")["usage_usec"] for group in groups]
     base = used()
 
     def enough():
-        gained = [now - then for now, then in zip(used(), base)]
+        seen[:] = [now - then for now, then in zip(used(), base)]
         time.sleep(0.1)  # looking costs CPU time, too
-        return gained if sum(gained) >= seconds * 1e6 else None
-    return until(enough, f"{seconds} s of CPU time")
+        return list(seen) if sum(seen) >= seconds * 1e6 and fits(*seen) else None
+    try:
+        return until(enough, f"{seconds} s of CPU time that fit")
+    except AssertionError as error:
+        raise AssertionError(f"{error}: {seen}") from None
 
 
 class Node(harness.Governor):
