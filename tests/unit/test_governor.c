@@ -250,6 +250,37 @@ static void test_parameters_change_live(void **state)
         sg_governor_free(w.g);
 }
 
+/* Where nothing can change it is looked at ever less often, and at last once in MaxInterval=. */
+static void test_back_off(void **state)
+{
+        struct world w;
+        double now = 0, gap = 0, most;
+        unsigned looks = 0;
+
+        (void)state;
+        world_new(&w);
+        class_of(&w, "default", 100, SG_SHARE_GROWTH);
+        configure(&w);
+        most = w.classes[0].settings.max_interval;
+        add(&w, 1, "default", 0);
+        for (; gap < most && looks < 20; looks++) {
+                step(&w, now);
+                gap = w.plan.next - now;
+                now = w.plan.next;
+        }
+        close_to(gap, most);
+        /* Doubled each time, after a beginning that changed something. */
+        assert_true(looks <= 3 + ceil(log2(most / w.classes[0].settings.tick)));
+        for (unsigned i = 0; i < 100; i++, now = w.plan.next) {
+                step(&w, now);
+                close_to(w.plan.next - now, most);
+        }
+        add(&w, 2, "default", now); /* whatever happens begins it anew */
+        step(&w, now);
+        assert_true(w.plan.next - now <= w.classes[0].settings.tick);
+        sg_governor_free(w.g);
+}
+
 static void feed(struct world *w, double now)
 {
         for (uint64_t key = 1; key <= 3; key++) {
@@ -501,6 +532,7 @@ int main(void)
                 cmocka_unit_test(test_held),
                 cmocka_unit_test(test_policy_changes_live),
                 cmocka_unit_test(test_parameters_change_live),
+                cmocka_unit_test(test_back_off),
                 cmocka_unit_test(test_survives),
                 cmocka_unit_test(test_another_attempt),
                 cmocka_unit_test(test_load_garbage),

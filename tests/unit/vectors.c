@@ -29,6 +29,7 @@ static const struct {
         {"alg5.json", vector_alg5},
         {"deadline.json", vector_deadline},
         {"eq41_42.json", vector_eq41_42},
+        {"fit.json", vector_fit},
         {"fraction.json", vector_fraction},
         {"guard.json", vector_guard},
         {"hesrpt.json", vector_hesrpt},

@@ -14,8 +14,9 @@
 typedef json_t *vector_run(const json_t *c);
 
 vector_run vector_alg1, vector_alg2, vector_alg3, vector_alg4, vector_alg5, vector_deadline,
-        vector_eq41_42, vector_fraction, vector_guard, vector_hesrpt, vector_milestone_index,
-        vector_na_finish, vector_run_set, vector_shares, vector_size, vector_virtual_finish;
+        vector_eq41_42, vector_fit, vector_fraction, vector_guard, vector_hesrpt,
+        vector_milestone_index, vector_na_finish, vector_run_set, vector_shares, vector_size,
+        vector_virtual_finish;
 
 /* Something is missing in the case under way, or of the wrong kind; the first is what is told. */
 void vector_wrong(const char *key, const char *what);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Cases of what is learnt of a job: its size from its reports, x from what they count. */
+/* Cases of what is learnt of a job: its size from its reports, x from what they count, where its
+ * milestones are from its evaluations. */
 #include "base/cleanup.h"
+#include "core/curve.h"
 #include "core/fraction.h"
 #include "core/way.h"
 #include "tests/unit/vectors.h"
@@ -68,4 +70,18 @@ json_t *vector_fraction(const json_t *c)
                         out, json_pack("{s:o}", "x", vector_real(sg_fraction_feed(&f, &r))));
         }
         return json_pack("{s:o}", "reports", out);
+}
+
+json_t *vector_fit(const json_t *c)
+{
+        const json_t *in = vector_array(c, "reports");
+        struct sg_curve curve;
+        json_t *report;
+        size_t i;
+
+        sg_curve_init(&curve);
+        json_array_foreach (in, i, report)
+                sg_curve_add(&curve, vector_number(report, "x"), vector_number(report, "eval"));
+        return json_pack("{s:o}", "expect_at",
+                         vector_reals(sg_curve_milestones(&curve), SG_MILESTONE_DONE));
 }
