@@ -4,11 +4,13 @@
 
 /* Seconds of a job's own time, see take(). */
 #define RECENT 8.0   /* to fade to 1/e: follows a phase, outlasts a checkpoint */
-#define STEADY 30.0  /* what a job is like isn't judged by less */
+#define STEADY 30.0  /* what a job is like isn't judged by less … */
+#define CLEAR 10.0   /* … unless it is clear: behind others, it could take for ever to that */
 #define OBSERVED 1.0 /* less is counting noise */
 #define PILED 8.0    /* data for so many seconds at most are kept for who doesn't come */
 #define SEVERAL 1.5  /* threads that want a CPU at once; less are one, and counting noise */
 #define IDLE_BELOW 0.5
+#define IDLE_CLEARLY 0.3
 #define IDLE_ABOVE 0.6 /* a job about one half doesn't go back and forth */
 
 void sg_demand_init(struct sg_demand *d)
@@ -34,7 +36,7 @@ static void judge(struct sg_demand *d)
 {
         double usual = d->steady / d->steady_seconds;
 
-        if (d->observed < STEADY)
+        if (d->observed < (usual < IDLE_CLEARLY ? CLEAR : STEADY))
                 return;
         d->idle = usual < (d->idle ? IDLE_ABOVE : IDLE_BELOW);
 }

@@ -66,10 +66,21 @@ static double overtakes(const struct sg_growth_job *a, const struct sg_growth_jo
         return gap >= 0 && rate > 0 ? gap / rate : INFINITY;
 }
 
+/* Then no order makes a difference. */
+static bool have_all_they_can_use(const struct sg_growth_line *l)
+{
+        for (size_t i = 0; i < l->n; i++)
+                if (l->jobs[i].share < l->jobs[i].width - 1e-9)
+                        return false;
+        return true;
+}
+
 double sg_growth_next(const struct sg_growth_line *l)
 {
         double next = fmin(next_promise(l), next_own(l));
 
+        if (have_all_they_can_use(l))
+                return INFINITY;
         for (size_t i = 0; i < l->n && l->order[i]->share > 0; i++) {
                 const struct sg_growth_job *j = l->order[i];
 

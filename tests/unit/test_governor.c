@@ -264,6 +264,7 @@ static void test_back_off(void **state)
         most = w.classes[0].settings.max_interval;
         add(&w, 1, "default", 0);
         for (; gap < most && looks < 20; looks++) {
+                sg_governor_count(w.g, 1, now, now);
                 step(&w, now);
                 gap = w.plan.next - now;
                 now = w.plan.next;
@@ -272,6 +273,7 @@ static void test_back_off(void **state)
         /* Doubled each time, after a beginning that changed something. */
         assert_true(looks <= 3 + ceil(log2(most / w.classes[0].settings.tick)));
         for (unsigned i = 0; i < 100; i++, now = w.plan.next) {
+                sg_governor_count(w.g, 1, now, now);
                 step(&w, now);
                 close_to(w.plan.next - now, most);
         }

@@ -92,7 +92,7 @@ static void who_waits_for_other_things_is_not_cpu_bound(void **state)
 
         (void)state;
         for (unsigned i = 0; i <= 100; i++) {
-                assert_true(i <= 30 ? sg_learner_cpu_bound(l) : !sg_learner_cpu_bound(l));
+                assert_true(sg_learner_cpu_bound(l) == (i <= 10)); /* it is a clear case */
                 use(l, i, i * .1, 0, false);
                 if (i % 10 == 1)
                         say(l, i, i * .1 * (1 + (i % 3)), i / 1000., NONE);
@@ -100,6 +100,19 @@ static void who_waits_for_other_things_is_not_cpu_bound(void **state)
         /* 900 s at its own rate, of a tenth of a CPU. */
         e = estimate(l, NULL, 101, 10.1);
         assert_true(fabs(e.remaining / sg_learner_width(l) - 899) < 20);
+}
+
+/* Nearer to the bound it takes three times as long to be sure. */
+static void what_is_less_clear_takes_longer_to_judge(void **state)
+{
+        struct sg_learner *l = make(4, false);
+
+        (void)state;
+        for (unsigned i = 0; i <= 40; i++) {
+                assert_true(sg_learner_cpu_bound(l) == (i <= 30));
+                use(l, i, i * .4, 0, false);
+        }
+        sg_learner_free(l);
 }
 
 /* Its speed grows as the root of its share. */
@@ -170,6 +183,7 @@ int main(void)
                 cmocka_unit_test(width_is_found_out_under_a_cap),
                 cmocka_unit_test(width_outlasts_a_wait),
                 cmocka_unit_test(who_waits_for_other_things_is_not_cpu_bound),
+                cmocka_unit_test(what_is_less_clear_takes_longer_to_judge),
                 cmocka_unit_test(a_job_that_scales_badly_is_found_out),
                 cmocka_unit_test(one_that_scales_is_left_alone),
                 cmocka_unit_test(an_exponent_can_be_given_later),
