@@ -92,6 +92,19 @@ static bool write_cpu(struct sg_live *l)
         return r >= 0;
 }
 
+/* Its user hears of it as of all that becomes of a job, and also if it is taken back. */
+static void tell_dropped(struct sg_live *l, bool dropped)
+{
+        if (dropped == (l->job.reason != NULL)) /* it was told before a restart */
+                return;
+        if (dropped)
+                (void)sg_job_set_reason(&l->job, "its deadline can't be met any more: it gets "
+                                                 "what the others leave");
+        else
+                sg_job_clear_reason(&l->job);
+        sg_live_changed(l);
+}
+
 static void apply(struct sg_loop *loop, struct sg_looped *p, const struct sg_decision *d,
                   uint32_t most, double now)
 {
@@ -109,6 +122,8 @@ static void apply(struct sg_loop *loop, struct sg_looped *p, const struct sg_dec
         };
         unsigned write = sg_planner_diff(&p->applied, p->changed, &planned, &due);
 
+        if ((d->out.list == SG_LIST_DROPPED) != (p->list == SG_LIST_DROPPED))
+                tell_dropped(l, d->out.list == SG_LIST_DROPPED);
         p->list = d->out.list;
         p->reports = d->estimate.n_reports > 0;
         sg_loop_look_by(loop, due);

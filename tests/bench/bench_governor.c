@@ -59,12 +59,12 @@ static double sorting(size_t n)
         return median(msec, STEPS);
 }
 
-static void add_jobs(struct sg_governor *g, size_t n)
+static void add_jobs(struct sg_governor *g, size_t n, size_t users)
 {
         for (uint64_t key = 1; key <= n; key++) {
                 const struct sg_governor_job j = {.key = key,
                                                   .class = key % 3 ? "train" : "default",
-                                                  .uid = (uint32_t)(1000 + key % 7),
+                                                  .uid = (uint32_t)(1000 + key % users),
                                                   .now = (double)key / 100,
                                                   .arrival = (double)key / 100,
                                                   .cpus_max = INFINITY,
@@ -89,7 +89,7 @@ static void report(struct sg_governor *g, size_t n, size_t step, double now)
         }
 }
 
-static double stepping(enum sg_share_kind share, size_t n, double *ret_worst)
+static double stepping(enum sg_share_kind share, size_t n, size_t users, double *ret_worst)
 {
         struct sg_governor_class classes[2] = {{.name = "default", .weight = 100},
                                                {.name = "train", .weight = 300}};
@@ -104,7 +104,7 @@ static double stepping(enum sg_share_kind share, size_t n, double *ret_worst)
         if (sg_governor_new(&g, 2) < 0 ||
             sg_governor_configure(g, 2, classes, SG_ELEMENTSOF(classes)) < 0)
                 exit(1);
-        add_jobs(g, n);
+        add_jobs(g, n, users);
         for (size_t k = 0; k < STEPS; k++) {
                 double now = 20 + (double)k, begin;
 
@@ -123,19 +123,23 @@ static double stepping(enum sg_share_kind share, size_t n, double *ret_worst)
 
 int main(void)
 {
-        static const size_t sizes[] = {50, 1000};
+        static const struct {
+                size_t jobs, users;
+        } sizes[] = {{50, 7}, {1000, 7}, {1000, 1000}};
         bool met = true;
 
         for (size_t i = 0; i < SG_ELEMENTSOF(sizes); i++) {
-                double peer = sorting(sizes[i]);
+                double peer = sorting(sizes[i].jobs);
 
                 for (int share = 0; share < _SG_SHARE_MAX; share++) {
-                        double worst, usual = stepping((enum sg_share_kind)share, sizes[i], &worst);
+                        double worst, usual = stepping((enum sg_share_kind)share, sizes[i].jobs,
+                                                       sizes[i].users, &worst);
 
-                        printf("%4zu jobs  %-9s step %7.3f ms, at most %7.3f ms; sorting %.3f ms, "
+                        printf("%4zu jobs of %4zu users  %-9s step %7.3f ms, at most %7.3f ms; "
+                               "sorting %.3f ms, "
                                "ratio %.1f\n",
-                               sizes[i], sg_share_policies[share]->name, usual, worst, peer,
-                               usual / peer);
+                               sizes[i].jobs, sizes[i].users, sg_share_policies[share]->name, usual,
+                               worst, peer, usual / peer);
                         met = met && usual <= GOAL_MSEC;
                 }
         }

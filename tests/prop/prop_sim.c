@@ -131,7 +131,7 @@ static void makespan(struct sg_rng *rng)
 static void test_makespan(void **state)
 {
         (void)state;
-        prop_each(300, makespan);
+        prop_each(1000, makespan);
 }
 
 /* --- growth without promises is shortest remaining time first */
@@ -240,7 +240,7 @@ static void test_lies(void **state)
         struct sg_sim_summary summary;
 
         (void)state;
-        prop_each(200, lie);
+        prop_each(1000, lie);
         sg_sim_stats_summarize(&told, &summary);
         print_message("# liars end after %.2f of their fair time\n", summary.liars_ratio);
         if (prop_number("SG_PROP_SEED", 0) == 0)
