@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A burst of starts and ends is one step. */
+/* The first of a burst of starts and ends is a step at once, the rest of it one after that. */
 #define GATHER_USEC (5ULL * 1000)
 /* Between two steps whatever a policy asks for: what it expects of a job doesn't come, and is
  * always near, while that sleeps. */
@@ -60,7 +60,8 @@ static void look_soon(struct sg_loop *loop, enum sg_decision_cause cause)
 {
         loop->causes |= cause;
         loop->dirty = SG_LOOP_CHANGED;
-        sg_loop_look_by(loop, sg_loop_now() + (double)GATHER_USEC / SG_USEC_PER_SEC);
+        sg_loop_look_by(loop,
+                        fmax(sg_loop_now(), loop->stepped + (double)GATHER_USEC / SG_USEC_PER_SEC));
 }
 
 /* What the kernel has counted since the last round isn't waited for. */

@@ -87,12 +87,13 @@ class Loop:
     def started(self, n):
         return seconds(self.g.job(n)["times"]["started"])
 
-    def start_one(self):
+    def start_one(self, meanwhile=lambda: None):
         """Seconds from the start of one more job to a weight that was decided; None if it was
-        decided to leave it what it began with."""
+        decided to leave it what it began with. `meanwhile` is called when its group is there."""
         self.last = n = self.last + 1
         submission = self.g.popen("submit", "--", "sh", "-c", TRAIN)
         watch(lambda: self.weights.open(n), f"group of job {n}")
+        meanwhile()
         try:
             done = watch(lambda: self.weights.read(n) not in UNDECIDED, f"a weight for job {n}", 20)
         except TimeoutError:
