@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "edge/cgroup-kills.h"
 #include "edge/cgroup-group.h"
+#include <errno.h>
 #include <limits.h>
 #include <string.h>
 
-#define FILE "memory.events"
+#define EVENTS "memory.events"
 
 static int read_above(const char *group, uint64_t *ret)
 {
@@ -12,13 +13,13 @@ static int read_above(const char *group, uint64_t *ret)
         size_t n = strlen(group);
 
         if (n >= sizeof(above))
-                return -1;
+                return -ENAMETOOLONG;
         memcpy(above, group, n + 1);
         slash = strrchr(above, '/');
         if (!slash)
-                return -1;
+                return -ENOENT;
         *slash = '\0';
-        return sg_group_read_key(above, FILE, "oom_kill", ret);
+        return sg_group_read_key(above, EVENTS, "oom_kill", ret);
 }
 
 /* First what is above: a kill between the two readings is then told apart by the next look. */
@@ -27,9 +28,9 @@ static bool read_both(struct sg_kills *k, const char *group, uint64_t *ret_own)
         uint64_t above, hits = 0;
         bool have_above = read_above(group, &above) >= 0;
 
-        if (sg_group_read_key(group, FILE, "oom_kill", ret_own) < 0)
+        if (sg_group_read_key(group, EVENTS, "oom_kill", ret_own) < 0)
                 return false;
-        (void)sg_group_read_key(group, FILE, "max", &hits);
+        (void)sg_group_read_key(group, EVENTS, "max", &hits);
         k->hinted = hits > 0;
         k->others_known = have_above;
         k->others = have_above ? above - *ret_own : 0;
