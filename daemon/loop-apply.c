@@ -92,17 +92,33 @@ static bool write_cpu(struct sg_live *l)
         return r >= 0;
 }
 
-/* Its user hears of it as of all that becomes of a job, and also if it is taken back. */
+static const char dropped_reason[] =
+        "its deadline can't be met any more: it gets what the others leave";
+
+static bool is_told_dropped(const struct sg_live *l)
+{
+        return l->job.reason && strcmp(l->job.reason, dropped_reason) == 0;
+}
+
+/* Other reasons, of its end, stay. */
+bool sg_loop_take_back_dropped(struct sg_live *l)
+{
+        bool told = is_told_dropped(l);
+
+        if (told)
+                sg_job_clear_reason(&l->job);
+        return told;
+}
+
+/* Its user hears of it as of all that becomes of a job, once, and also if it is taken back. */
 static void tell_dropped(struct sg_live *l, bool dropped)
 {
-        if (dropped == (l->job.reason != NULL)) /* it was told before a restart */
-                return;
-        if (dropped)
-                (void)sg_job_set_reason(&l->job, "its deadline can't be met any more: it gets "
-                                                 "what the others leave");
-        else
-                sg_job_clear_reason(&l->job);
-        sg_live_changed(l);
+        bool news =
+                !dropped ? sg_loop_take_back_dropped(l)
+                         : !l->job.reason && sg_job_set_reason(&l->job, "%s", dropped_reason) >= 0;
+
+        if (news)
+                sg_live_changed(l);
 }
 
 static void apply(struct sg_loop *loop, struct sg_looped *p, const struct sg_decision *d,

@@ -53,6 +53,8 @@ void sg_loop_look_by(struct sg_loop *loop, double at);
 
 /* loop-apply.c */
 void sg_loop_apply(struct sg_loop *loop, const struct sg_governor_plan *plan, double now);
+/* That its deadline can't be met, if that is its reason now. */
+bool sg_loop_take_back_dropped(struct sg_live *l);
 
 /* loop-use.c */
 void sg_loop_look_for_servers(struct sg_loop *loop, double now);

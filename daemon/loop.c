@@ -322,6 +322,7 @@ void sg_loop_end(struct sg_live *l)
         sg_governor_end(l->manager->loop->governor, j->key.n, sg_loop_now(),
                         j->cpu_usec == SG_UNLIMITED ? 0 : (double)j->cpu_usec / SG_USEC_PER_SEC,
                         how_it_ended(l));
+        (void)sg_loop_take_back_dropped(l);
         sg_list_remove(&p->link);
         l->looped = NULL;
         free(p);
