@@ -33,6 +33,7 @@ struct follower {
         uint64_t seen[SEEN]; /* a ring */
         size_t n_seen;
         bool silent; /* only to know where the log ends */
+        bool begun;  /* what there was at first has been printed */
 };
 
 static json_t *to_json(const struct event *ev, bool alone)
@@ -171,18 +172,6 @@ static int listen(struct sg_client *c, struct sg_error *e)
         }
 }
 
-/* A restart of the governor is bridged by what its log has had since. */
-static int resume(struct follower *f, struct sg_client *c, struct sg_error *e)
-{
-        int r = sg_client_reopen(c, PATIENCE_USEC, e);
-
-        if (r >= 0)
-                r = subscribe(f, c, e);
-        while (r >= 0 && (r = print_log(f, c, f->last_seq, PAGE, e)) == PAGE)
-                ;
-        return r;
-}
-
 /* What there was at first. */
 static int print_latest(struct follower *f, struct sg_client *c, uint64_t lines, struct sg_error *e)
 {
@@ -194,19 +183,34 @@ static int print_latest(struct follower *f, struct sg_client *c, uint64_t lines,
         return r == 0 && *f->job ? sg_client_check_job(c, f->job, e) : r;
 }
 
+/* A restart of the governor is bridged by what its log has had since. */
+static int catch_up(struct follower *f, struct sg_client *c, uint64_t lines, struct sg_error *e)
+{
+        int r = subscribe(f, c, e);
+
+        if (r >= 0 && !f->begun) {
+                r = print_latest(f, c, lines, e);
+                f->begun = r >= 0;
+                return r;
+        }
+        while (r >= 0 && (r = print_log(f, c, f->last_seq, PAGE, e)) == PAGE)
+                ;
+        return r;
+}
+
 static int follow(struct follower *f, struct sg_client *c, uint64_t lines, struct sg_error *e)
 {
-        int r;
+        int r = catch_up(f, c, lines, e);
 
-        r = subscribe(f, c, e);
-        if (r >= 0)
-                r = print_latest(f, c, lines, e);
-        while (r >= 0) {
-                r = listen(c, e);
-                while (r == -ECONNRESET) /* one that is being killed may still take a connection */
-                        r = resume(f, c, e);
+        for (;;) {
+                if (r >= 0)
+                        r = listen(c, e);
+                if (r != -ECONNRESET)
+                        return r;
+                r = sg_client_reopen(c, PATIENCE_USEC, e);
+                if (r >= 0)
+                        r = catch_up(f, c, lines, e);
         }
-        return r;
 }
 
 static int show(struct follower *f, struct sg_client *c, uint64_t lines, struct sg_error *e)

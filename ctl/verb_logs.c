@@ -41,6 +41,7 @@ struct follower {
         int inotify, watch;
         unsigned looks; /* still to be made for a rotation */
         bool ended, begun;
+        bool placed; /* at the first line to print */
 };
 
 static int print_line(struct printer *p, const char *s, size_t n)
@@ -143,16 +144,7 @@ static int ask_for_end(struct follower *f, struct sg_error *e)
         r = sd_bus_message_append(m, "s", f->log->id);
         if (r >= 0)
                 r = sd_bus_call_async(f->client->bus, &f->slot, m, on_ended, f, UINT64_MAX);
-        return r < 0 ? sg_error_errno(e, r, "cannot ask schedgovd") : 0;
-}
-
-static int reconnect(struct follower *f, struct sg_error *e)
-{
-        int r;
-
-        f->slot = sd_bus_slot_unref(f->slot);
-        r = sg_client_reopen(f->client, PATIENCE_USEC, e);
-        return r < 0 ? r : ask_for_end(f, e);
+        return r < 0 ? sg_client_failure(f->client, r, NULL, f->log->id, e) : 0;
 }
 
 /* A job that has started opens its log some time later, where we cannot see it. */
@@ -185,9 +177,10 @@ static int subscribe(struct follower *f, struct sg_error *e)
         return r < 0 ? r : sg_client_call(f->client, m, NULL, &reply, e);
 }
 
-static int look_until_begun(struct follower *f, struct sg_error *e)
+/* The log appears when the job starts, or first writes. */
+static int wait_for_begin(struct follower *f, struct sg_error *e)
 {
-        int r = 0;
+        int r = subscribe(f, e);
 
         while (r >= 0) {
                 f->begun = false;
@@ -195,23 +188,6 @@ static int look_until_begun(struct follower *f, struct sg_error *e)
                 if (r < 0 || f->log->fd >= 0 || f->ended)
                         break;
                 r = wait_for_event(f, e);
-        }
-        return r;
-}
-
-/* The log appears when the job starts, or first writes; the governor may be restarted before. */
-static int wait_for_begin(struct follower *f, struct sg_error *e)
-{
-        int r = subscribe(f, e);
-
-        if (r >= 0)
-                r = look_until_begun(f, e);
-        while (r == -ECONNRESET) {
-                r = reconnect(f, e);
-                if (r >= 0)
-                        r = subscribe(f, e);
-                if (r >= 0)
-                        r = look_until_begun(f, e);
         }
         return r;
 }
@@ -257,10 +233,10 @@ static int wait_for_more(struct follower *f, struct sg_error *e)
 
         while ((r = sd_bus_process(f->client->bus, NULL)) > 0)
                 ;
-        if (r < 0 || sd_bus_is_open(f->client->bus) <= 0)
-                return reconnect(f, e);
         if (f->ended)
                 return 0;
+        if (r < 0 || sd_bus_is_open(f->client->bus) <= 0)
+                return sg_client_failure(f->client, r < 0 ? r : -ECONNRESET, NULL, NULL, e);
         fds[0].events = (short)sd_bus_get_events(f->client->bus);
         if (sd_bus_get_timeout(f->client->bus, &until) >= 0 && until != UINT64_MAX) {
                 uint64_t now = sg_now_monotonic_usec();
@@ -283,8 +259,6 @@ static int look_for_rotation(struct follower *f, struct sg_error *e)
         if (f->looks > 0)
                 f->looks--;
         r = sg_logfile_reopen(f->log, f->client, e);
-        if (r == -ECONNRESET)
-                return reconnect(f, e);
         if (r > 0) {
                 f->looks = 0;
                 watch(f);
@@ -292,7 +266,7 @@ static int look_for_rotation(struct follower *f, struct sg_error *e)
         return r;
 }
 
-static int follow(struct follower *f, struct sg_error *e)
+static int print_until_end(struct follower *f, struct sg_error *e)
 {
         watch(f);
         for (;;) {
@@ -312,37 +286,61 @@ static int follow(struct follower *f, struct sg_error *e)
         }
 }
 
-static int start_following(struct follower *f, const struct sg_invocation *inv, struct sg_error *e)
+static int skip_to_lines(const struct sg_invocation *inv, struct sg_logfile *l, struct sg_error *e)
+{
+        int r = inv->lines != UINT64_MAX ? sg_logfile_seek_lines(l, inv->lines) : 0;
+
+        return r < 0 ? sg_error_errno(e, r, "cannot read the log") : 0;
+}
+
+/* Goes on where it was when the connection was lost, if it was. */
+static int follow_connected(struct follower *f, struct sg_error *e)
 {
         int r = 0;
 
-        if (f->log->more)
-                r = ask_for_end(f, e);
-        else
+        if (f->log->fd < 0)
+                r = sg_logfile_open(f->log, f->client, e);
+        if (r < 0)
+                return r;
+        if (!f->log->more)
                 f->ended = true;
+        if (!f->ended)
+                r = ask_for_end(f, e);
         if (r >= 0 && f->log->fd < 0)
                 r = wait_for_begin(f, e);
         if (r < 0 || f->log->fd < 0)
                 return r;
-        f->inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-        if (inv->lines != UINT64_MAX) {
-                r = sg_logfile_seek_lines(f->log, inv->lines);
-                if (r < 0)
-                        return sg_error_errno(e, r, "cannot read the log");
-        }
-        return follow(f, e);
+        if (!f->placed)
+                r = skip_to_lines(f->printer->inv, f->log, e);
+        f->placed = true;
+        return r < 0 ? r : print_until_end(f, e);
 }
 
-static int print_once(struct printer *p, struct sg_logfile *l, struct sg_error *e)
+static int follow(struct follower *f, struct sg_error *e)
 {
-        int r = 0, q;
+        int r;
 
-        if (l->fd < 0) /* it has not begun: nothing was written */
-                return 0;
-        if (p->inv->lines != UINT64_MAX)
-                r = sg_logfile_seek_lines(l, p->inv->lines);
+        f->inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+        r = follow_connected(f, e);
+        while (r == -ECONNRESET) { /* a governor that is being killed may still take a connection */
+                f->slot = sd_bus_slot_unref(f->slot);
+                r = sg_client_reopen(f->client, PATIENCE_USEC, e);
+                if (r >= 0)
+                        r = follow_connected(f, e);
+        }
+        return r;
+}
+
+static int print_once(struct printer *p, struct sg_logfile *l, struct sg_client *c,
+                      struct sg_error *e)
+{
+        int r = sg_logfile_open(l, c, e), q;
+
+        if (r < 0 || l->fd < 0) /* it has not begun: nothing was written */
+                return r;
+        r = skip_to_lines(p->inv, l, e);
         if (r < 0)
-                return sg_error_errno(e, r, "cannot read the log");
+                return r;
         if (!p->inv->no_pager && !p->inv->json)
                 sg_pager_open();
         r = print_rest(p, l, e);
@@ -363,9 +361,7 @@ static int logs(const struct sg_invocation *inv, const char *id, struct sg_error
 
         r = sg_client_open(&c, inv->socket, e);
         if (r >= 0)
-                r = sg_logfile_open(&log, &c, e);
-        if (r >= 0)
-                r = inv->follow ? start_following(&f, inv, e) : print_once(&printer, &log, e);
+                r = inv->follow ? follow(&f, e) : print_once(&printer, &log, &c, e);
         if (r >= 0)
                 r = flush_line(&printer);
         sd_bus_slot_unref(f.slot);
