@@ -205,9 +205,20 @@ static void on_placed(struct sg_scope *s, int result, const char *why, void *use
                 sg_live_close_gate(l);
 }
 
+static void on_place_begins(struct sg_scope *s, void *userdata)
+{
+        (void)s;
+        sg_loop_expect(userdata);
+}
+
 int sg_live_place(struct sg_live *l, pid_t shim, int pidfd)
 {
-        int r = sg_scope_place(l->scope, shim, pidfd, on_placed, l);
+        const struct sg_scope_placing placing = {.shim = shim,
+                                                 .pidfd = pidfd,
+                                                 .begins = on_place_begins,
+                                                 .done = on_placed,
+                                                 .userdata = l};
+        int r = sg_scope_place(l->scope, &placing);
 
         if (r == 0)
                 l->placed = true;

@@ -212,6 +212,7 @@ int sg_live_drop_scope(struct sg_live *l)
 {
         if (l->scope && sg_scope_remove(l->scope) == -EBUSY)
                 return -EBUSY;
+        sg_loop_end(l);
         sg_monitor_forget(l);
         /* Of what ended while we were away this may be left, and no groups. */
         sg_monitor_unpublish(l);

@@ -22,6 +22,7 @@ struct sg_looped {
         bool reports;   /* it has */
         bool serves;    /* … or as it serves them */
         bool over;      /* nothing of it lives */
+        bool expected;  /* nothing of it lives yet */
 };
 
 enum sg_loop_dirt { SG_LOOP_CLEAN, SG_LOOP_HEARD, SG_LOOP_CHANGED };

@@ -56,12 +56,16 @@ void sg_loop_look_by(struct sg_loop *loop, double at)
                 arm(loop, at);
 }
 
+static double earliest_step(const struct sg_loop *loop)
+{
+        return loop->stepped + (double)GATHER_USEC / SG_USEC_PER_SEC;
+}
+
 static void look_soon(struct sg_loop *loop, enum sg_decision_cause cause)
 {
         loop->causes |= cause;
         loop->dirty = SG_LOOP_CHANGED;
-        sg_loop_look_by(loop,
-                        fmax(sg_loop_now(), loop->stepped + (double)GATHER_USEC / SG_USEC_PER_SEC));
+        sg_loop_look_by(loop, fmax(sg_loop_now(), earliest_step(loop)));
 }
 
 /* What the kernel has counted since the last round isn't waited for. */
@@ -153,9 +157,10 @@ static int on_due(sd_event_source *source, uint64_t usec, void *userdata)
 
 static bool on_terminal(const struct sg_live *l)
 {
+        pid_t pid = l->shim == 0 && l->runner ? l->runner->caller.pid : l->shim;
         struct sg_process_stat p;
 
-        return l->job.foreground && l->shim > 0 && sg_process_stat(l->shim, &p) == 0 && p.terminal;
+        return l->job.foreground && pid > 0 && sg_process_stat(pid, &p) == 0 && p.terminal;
 }
 
 static bool is_elastic(const struct sg_limits *limits)
@@ -211,15 +216,12 @@ static struct sg_governor_job describe(const struct sg_live *l)
         };
 }
 
-void sg_loop_add(struct sg_live *l)
+static void add(struct sg_loop *loop, struct sg_live *l)
 {
-        struct sg_loop *loop = l->manager->loop;
         struct sg_governor_job j;
         struct sg_looped *p;
         int r;
 
-        if (!loop || l->looped)
-                return;
         p = calloc(1, sizeof(*p));
         j = describe(l);
         r = p ? sg_governor_add(loop->governor, &j) : -ENOMEM;
@@ -240,6 +242,30 @@ void sg_loop_add(struct sg_live *l)
         if (l->job.state == SG_JOB_SUSPENDED)
                 sg_governor_hold(loop->governor, l->job.key.n, j.now, true);
         look_soon(loop, SG_CAUSE_BEGIN);
+}
+
+void sg_loop_expect(struct sg_live *l)
+{
+        struct sg_loop *loop = l->manager->loop;
+
+        if (!loop || l->looped)
+                return;
+        add(loop, l);
+        if (!l->looped)
+                return;
+        l->looped->expected = true;
+        if (sg_loop_now() >= earliest_step(loop))
+                step(loop);
+}
+
+void sg_loop_add(struct sg_live *l)
+{
+        if (l->looped && l->looped->expected) {
+                l->looped->expected = false;
+                sg_loop_changed(l);
+        } else if (l->manager->loop && !l->looped) {
+                add(l->manager->loop, l);
+        }
 }
 
 void sg_loop_hold(struct sg_live *l, bool held)
@@ -307,7 +333,8 @@ static enum sg_ended how_it_ended(const struct sg_live *l)
 {
         const struct sg_job *j = &l->job;
 
-        if (l->requeueing || j->intent == SG_INTENT_CANCEL || !sg_job_state_is_final(j->state))
+        if (l->looped->expected || l->requeueing || j->intent == SG_INTENT_CANCEL ||
+            !sg_job_state_is_final(j->state))
                 return SG_ENDED_BY_OTHERS;
         return j->state == SG_JOB_EXITED && j->exit_code == 0 ? SG_ENDED_WELL : SG_ENDED_BADLY;
 }

@@ -106,8 +106,7 @@ struct sg_backend_ops {
         int (*scope_new)(struct sg_scope *s, const struct sg_scope_request *req, char **ret_why);
         int (*scope_adopt)(struct sg_scope *s, const struct sg_scope_request *req);
         void (*scope_free)(struct sg_scope *s); /* may be NULL, as the next */
-        int (*scope_place)(struct sg_scope *s, pid_t shim, int pidfd, sg_scope_done_cb done,
-                           void *userdata);
+        int (*scope_place)(struct sg_scope *s, const struct sg_scope_placing *p);
         int (*scope_remove)(struct sg_scope *s);
         int (*scope_move)(struct sg_scope *s, pid_t pid, bool into_job);
         int (*scope_holds)(const struct sg_scope *s, pid_t pid, bool in_job);

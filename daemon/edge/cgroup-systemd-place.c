@@ -52,8 +52,8 @@ static void set_step(struct sg_unit *u, enum sg_unit_step step)
 static void finish(struct sg_unit *u, int result, const char *why)
 {
         struct sg_systemd *sd = u->systemd;
-        sg_scope_done_cb done = u->done;
-        void *userdata = u->userdata;
+        sg_scope_done_cb done = u->placing.done;
+        void *userdata = u->placing.userdata;
 
         sg_unit_forget_place(u);
         if (result == 0 && u->stale)
@@ -78,8 +78,8 @@ void sg_unit_forget_place(struct sg_unit *u)
 {
         set_step(u, SG_UNIT_IDLE);
         sg_list_remove(&u->link);
-        u->pidfd = sg_close(u->pidfd);
-        u->done = NULL;
+        u->placing.pidfd = sg_close(u->placing.pidfd);
+        u->placing.done = NULL;
         if (!sg_list_empty(&u->systemd->placing)) /* somebody may have waited for it */
                 (void)next_after(u->systemd, 0);
 }
@@ -160,7 +160,7 @@ static int make_groups(struct sg_scope *s)
                         r = sg_group_mkdir(group);
         }
         if (r == 0)
-                r = sg_fs_scope_move(s, s->unit->shim, false);
+                r = sg_fs_scope_move(s, s->unit->placing.shim, false);
         if (r == 0)
                 sg_unit_switch_on(s);
         return r;
@@ -172,7 +172,7 @@ static int occupy(struct sg_scope *s, const char *control_group)
         char group[PATH_MAX];
         int r;
 
-        r = sg_group_of_process(s->unit->shim, group);
+        r = sg_group_of_process(s->unit->placing.shim, group);
         if (r < 0)
                 return r;
         if (strcmp(group, control_group) != 0)
@@ -181,7 +181,7 @@ static int occupy(struct sg_scope *s, const char *control_group)
         if (r == 0)
                 r = make_groups(s);
         if (r == 0) {
-                r = sg_fs_scope_holds(s, s->unit->shim, false);
+                r = sg_fs_scope_holds(s, s->unit->placing.shim, false);
                 r = r < 0 ? r : r == 0 ? -ENOENT : 0;
         }
         if (r < 0)
@@ -351,7 +351,7 @@ static int append_scope(sd_bus_message *m, const struct sg_unit *u)
         sg_class_slice_name(slice, u->scope->class->name);
         r = sd_bus_message_append(m, "(sv)(sv)(sv)(sv)(sv)(sv)", "Description", "s",
                                   u->description ?: u->name, "Slice", "s", slice, "PIDs", "au", 1,
-                                  (uint32_t)u->shim, "Delegate", "b", 1, "CollectMode", "s",
+                                  (uint32_t)u->placing.shim, "Delegate", "b", 1, "CollectMode", "s",
                                   "inactive-or-failed", "IPAccounting", "b", 1);
         /* When the host goes down we are stopped before our jobs are, and so don't take the end
          * that it brings them for their own. */
@@ -371,11 +371,12 @@ static int start(struct sg_unit *u)
         struct sg_systemd *sd = u->systemd;
         int r;
 
-        if (has_gone(u->pidfd)) /* its pid may be another's by now */
+        if (has_gone(u->placing.pidfd)) /* its pid may be another's by now */
                 return -ESRCH;
         r = watch_jobs(sd);
         if (r < 0)
                 return r;
+        u->placing.begins(u->scope, u->placing.userdata);
         sg_class_hold(sd, u->scope->class);
         r = sg_systemd_new_start(sd, &m, u->name);
         if (r >= 0)
@@ -447,17 +448,15 @@ void sg_systemd_retry(struct sg_systemd *sd)
                 set_step(u, SG_UNIT_WAITING);
 }
 
-int sg_unit_place(struct sg_scope *s, pid_t shim, int pidfd, sg_scope_done_cb done, void *userdata)
+int sg_unit_place(struct sg_scope *s, const struct sg_scope_placing *p)
 {
         struct sg_unit *u = s->unit;
         int r;
 
-        u->pidfd = pidfd < 0 ? -1 : fcntl(pidfd, F_DUPFD_CLOEXEC, 3);
-        if (u->pidfd < 0)
+        u->placing = *p;
+        u->placing.pidfd = p->pidfd < 0 ? -1 : fcntl(p->pidfd, F_DUPFD_CLOEXEC, 3);
+        if (u->placing.pidfd < 0)
                 return -ESRCH;
-        u->shim = shim;
-        u->done = done;
-        u->userdata = userdata;
         u->tries = u->conflicts = 0;
         u->step = SG_UNIT_WAITING;
         sg_list_append(&u->systemd->placing, &u->link);

@@ -180,7 +180,7 @@ int sg_unit_new(struct sg_scope *s, const char *class)
         s->class->n_scopes++;
         u->scope = s;
         u->systemd = s->backend->systemd;
-        u->pidfd = -1;
+        u->placing.pidfd = -1;
         sg_list_append(&u->systemd->units, &u->all);
         sg_list_init(&u->link);
         sg_list_init(&u->changes);

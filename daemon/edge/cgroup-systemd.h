@@ -76,12 +76,9 @@ struct sg_unit {
         bool switched_on;
         bool devices_due, devices_refused;
         sd_bus_slot *devices_slot;
-        pid_t shim;
-        int pidfd; /* of the shim, until it is placed */
+        struct sg_scope_placing placing; /* pidfd: ours, until it is placed */
         uint64_t asked_usec;
         sd_bus_slot *slot;
-        sg_scope_done_cb done;
-        void *userdata;
         struct sg_unit_net net;
 };
 
@@ -99,7 +96,7 @@ void sg_systemd_find_cpus(struct sg_systemd *sd);
 int sg_systemd_describe(struct sg_backend *b, bool user);
 
 /* cgroup-systemd-place.c */
-int sg_unit_place(struct sg_scope *s, pid_t shim, int pidfd, sg_scope_done_cb done, void *userdata);
+int sg_unit_place(struct sg_scope *s, const struct sg_scope_placing *p);
 void sg_unit_forget_place(struct sg_unit *u);
 void sg_systemd_next(struct sg_systemd *sd);  /* starts what may be started now */
 void sg_systemd_later(struct sg_systemd *sd); /* … in a moment */

@@ -277,11 +277,9 @@ bool sg_scope_wants_place(const struct sg_scope *s)
         return s->ops->scope_place && s->n_dirs == 0;
 }
 
-int sg_scope_place(struct sg_scope *s, pid_t shim, int pidfd, sg_scope_done_cb done, void *userdata)
+int sg_scope_place(struct sg_scope *s, const struct sg_scope_placing *p)
 {
-        if (!sg_scope_wants_place(s))
-                return 0;
-        return s->ops->scope_place(s, shim, pidfd, done, userdata);
+        return sg_scope_wants_place(s) ? s->ops->scope_place(s, p) : 0;
 }
 
 int sg_scope_remove(struct sg_scope *s)

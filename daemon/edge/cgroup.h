@@ -99,14 +99,21 @@ struct sg_scope *sg_scope_free(struct sg_scope *s);
 
 /* result: 0 or -errno, then with one line in why (which may be NULL); not called from within. */
 typedef void (*sg_scope_done_cb)(struct sg_scope *s, int result, const char *why, void *userdata);
+struct sg_scope_placing {
+        pid_t shim;
+        int pidfd; /* the shim's, borrowed */
+        /* It is about to be made: the limits that it begins with can still be set. */
+        void (*begins)(struct sg_scope *s, void *userdata);
+        sg_scope_done_cb done;
+        void *userdata;
+};
 /*
  * A scope of systemd is made around its first process, the shim: when done() has been called with
  * 0 the scope has its groups, the shim is in `keeper`, and that was looked at. As long as systemd
  * can't be reached this waits. 1: done() will be called; 0: there is nothing to wait for (other
- * backends, where the shim joins the groups itself). pidfd: the shim's, borrowed.
+ * backends, where the shim joins the groups itself).
  */
-int sg_scope_place(struct sg_scope *s, pid_t shim, int pidfd, sg_scope_done_cb done,
-                   void *userdata);
+int sg_scope_place(struct sg_scope *s, const struct sg_scope_placing *p);
 /* Whether sg_scope_place() has something to do. */
 bool sg_scope_wants_place(const struct sg_scope *s);
 

@@ -85,11 +85,12 @@ class Loop:
               patience=patience)
 
     def started(self, n):
-        return seconds(self.g.job(n)["times"]["started"])
+        return seconds(until(lambda: self.g.job(n)["times"]["started"], f"start of job {n}"))
 
     def start_one(self, meanwhile=lambda: None):
-        """Seconds from the start of one more job to a weight that was decided; None if it was
-        decided to leave it what it began with. `meanwhile` is called when its group is there."""
+        """Seconds from the start of one more job to a weight that was decided, 0 if it began with it;
+        None if it was decided to leave it what all begin with. `meanwhile` is called when its group
+        is there."""
         self.last = n = self.last + 1
         submission = self.g.popen("submit", "--", "sh", "-c", TRAIN)
         watch(lambda: self.weights.open(n), f"group of job {n}")
