@@ -169,6 +169,8 @@ int sg_live_make_scope(struct sg_live *l, char **ret_why)
         }
         if (l->pinned)
                 sg_live_pin(l, &req.cpus);
+        if (!sg_scope_wants_place(scope)) /* else when it gets its place */
+                sg_loop_expect(l);
         return 0;
 }
 

@@ -121,20 +121,44 @@ static void tell_dropped(struct sg_live *l, bool dropped)
                 sg_live_changed(l);
 }
 
+/* Who is to wait isn't behind anybody while it is being started: that is short, others wait for it,
+ * and it takes locks of the kernel's that all who manage groups need. But what `run` has forked is
+ * its user's, and may dawdle. */
+static void put_before_others(const struct sg_loop *loop, const struct sg_looped *p,
+                              struct sg_applied *want)
+{
+        want->cap_pm = SG_UNLIMITED;
+        if (want->weight >= p->own_weight)
+                return;
+        want->weight = p->own_weight;
+        if (!p->live->job.foreground && loop->most > want->weight)
+                want->weight = loop->most;
+}
+
+static struct sg_applied wanted(const struct sg_loop *loop, const struct sg_looped *p,
+                                const struct sg_decision *d)
+{
+        struct sg_applied want = {.weight = d->out.weight,
+                                  .cap_pm = cap_pm(loop, d->out.cap),
+                                  .threads = threads(loop, p->live, d)};
+
+        if (p->expected)
+                put_before_others(loop, p, &want);
+        return want;
+}
+
 static void apply(struct sg_loop *loop, struct sg_looped *p, const struct sg_decision *d,
-                  uint32_t most, double now)
+                  double now)
 {
         struct sg_live *l = p->live;
         struct sg_applied before = p->applied;
         double due;
         const struct sg_planned planned = {
-                .want = {.weight = d->out.weight,
-                         .cap_pm = cap_pm(loop, d->out.cap),
-                         .threads = threads(loop, l, d)},
+                .want = wanted(loop, p, d),
                 .moved = d->out.list != p->list,
                 .now = now,
                 .interval = l->class->share.tick,
-                .most = most,
+                .most = loop->most,
         };
         unsigned write = sg_planner_diff(&p->applied, p->changed, &planned, &due);
 
@@ -180,20 +204,29 @@ static bool gets_turn(const struct sg_looped *p, const struct sg_decision *d)
  * again is nothing. */
 void sg_loop_apply(struct sg_loop *loop, const struct sg_governor_plan *plan, double now)
 {
-        uint32_t most = 0;
-
         apply_classes(loop, plan);
+        loop->most = 0;
         for (size_t i = 0; i < plan->n_jobs; i++)
-                if (plan->jobs[i]->out.weight > most)
-                        most = plan->jobs[i]->out.weight;
+                if (plan->jobs[i]->out.weight > loop->most)
+                        loop->most = plan->jobs[i]->out.weight;
         for (unsigned all = 0; all < 2; all++)
                 for (size_t i = 0; i < plan->n_jobs; i++) {
                         const struct sg_decision *d = plan->jobs[i];
                         struct sg_live *l = sg_manager_find(loop->manager, d->key);
 
                         if (l && l->looped && !l->looped->over && (all || gets_turn(l->looped, d)))
-                                apply(loop, l->looped, d, most, now);
+                                apply(loop, l->looped, d, now);
                 }
+}
+
+bool sg_loop_apply_begun(struct sg_looped *p, double now)
+{
+        const struct sg_decision *d = sg_loop_decision(p->live);
+
+        p->changed = -INFINITY;
+        if (d)
+                apply(p->live->manager->loop, p, d, now);
+        return d != NULL;
 }
 
 uint64_t sg_loop_class_weight(const struct sg_manager *m, const struct sg_class *class)

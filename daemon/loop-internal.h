@@ -42,6 +42,7 @@ struct sg_loop {
         struct sg_listeners *listeners; /* NULL: the kernel doesn't tell */
         double listened;                /* when it was asked last */
         bool calm;                      /* at the last step */
+        uint32_t most;                  /* the largest weight of the last step */
         bool recalled;                  /* a former daemon's file was there */
         double peak[SG_N_RESOURCES];    /* the most of each, per second, that any job has had */
         int log_error, store_error;     /* said already: a full disk is told of once */
@@ -54,6 +55,8 @@ void sg_loop_look_by(struct sg_loop *loop, double at);
 
 /* loop-apply.c */
 void sg_loop_apply(struct sg_loop *loop, const struct sg_governor_plan *plan, double now);
+/* What was decided before it started; false: nothing was. */
+bool sg_loop_apply_begun(struct sg_looped *p, double now);
 /* That its deadline can't be met, if that is its reason now. */
 bool sg_loop_take_back_dropped(struct sg_live *l);
 

@@ -216,6 +216,20 @@ static struct sg_governor_job describe(const struct sg_live *l)
         };
 }
 
+/* What is to be known of it now. */
+static void tell(struct sg_live *l)
+{
+        struct sg_looped *p = l->looped;
+        struct sg_governor_job j = describe(l);
+
+        /* Who is being ended is to save what it has, and to be gone, soon. */
+        j.aside = p->awaited || p->serves || l->job.intent != SG_INTENT_NONE;
+        if (p->applied.weight == p->own_weight) /* it is what its user says */
+                p->applied.weight = (uint32_t)l->job.limits.cpu_weight;
+        p->own_weight = (uint32_t)l->job.limits.cpu_weight;
+        (void)sg_governor_change(l->manager->loop->governor, &j);
+}
+
 static void add(struct sg_loop *loop, struct sg_live *l)
 {
         struct sg_governor_job j;
@@ -262,7 +276,9 @@ void sg_loop_add(struct sg_live *l)
 {
         if (l->looped && l->looped->expected) {
                 l->looped->expected = false;
-                sg_loop_changed(l);
+                tell(l);
+                if (!sg_loop_apply_begun(l->looped, sg_loop_now()))
+                        look_soon(l->manager->loop, SG_CAUSE_BEGIN);
         } else if (l->manager->loop && !l->looped) {
                 add(l->manager->loop, l);
         }
@@ -278,18 +294,9 @@ void sg_loop_hold(struct sg_live *l, bool held)
 
 void sg_loop_changed(struct sg_live *l)
 {
-        struct sg_looped *p = l->looped;
-        struct sg_governor_job j;
-
-        if (!p)
+        if (!l->looped)
                 return;
-        j = describe(l);
-        /* Who is being ended is to save what it has, and to be gone, soon. */
-        j.aside = p->awaited || p->serves || l->job.intent != SG_INTENT_NONE;
-        if (p->applied.weight == p->own_weight) /* it is what its user says */
-                p->applied.weight = (uint32_t)l->job.limits.cpu_weight;
-        p->own_weight = (uint32_t)l->job.limits.cpu_weight;
-        (void)sg_governor_change(l->manager->loop->governor, &j);
+        tell(l);
         look_soon(l->manager->loop, SG_CAUSE_CHANGE);
 }
 

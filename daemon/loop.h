@@ -22,8 +22,7 @@ const struct sg_class_history *sg_loop_history(const struct sg_manager *m, const
 /* Classes or their policies have changed. */
 void sg_loop_reconfigure(struct sg_manager *m);
 
-/* Its scope is about to be made, and is to begin with the share that it will have: decided at once.
- */
+/* It is about to get its place: who gets how much with it is decided before. */
 void sg_loop_expect(struct sg_live *l);
 /* All of these are for running jobs, and do nothing for others. */
 void sg_loop_add(struct sg_live *l);

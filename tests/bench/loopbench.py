@@ -15,7 +15,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..
 from harness import until  # noqa: E402
 
 JOBS = 50
-UNDECIDED = (100, 1024)  # what every job begins with, as a weight and as shares
+SETTLED_SEC = .5
+USUAL = 100  # the kernel's weight, too
 WAITING_MAX = 100  # a hundredth of the largest weight; these are written now and then only
 CONFIG = {"etc/schedgov/schedgov.conf": "[Queue]\nMaxJobs=200\n",
           "etc/schedgov/policy.d/default.policy": "[Class]\nName=default\n[Policy]\nShare=growth\n"}
@@ -45,6 +46,9 @@ class Weights:
             return int(os.pread(self.files[n], 32, 0))
         except OSError:  # its group has gone
             return None
+
+    def as_read(self, weight):
+        return weight if self.name == "cpu.weight" else weight * 1024 // 100
 
     def all(self):
         return {n: self.read(n) for n in self.files}
@@ -84,27 +88,38 @@ class Loop:
         until(lambda: len(set(self.weights.all().values())) > 1, "a first decision",
               patience=patience)
 
-    def started(self, n):
-        return seconds(until(lambda: self.g.job(n)["times"]["started"], f"start of job {n}"))
-
     def start_one(self, meanwhile=lambda: None):
-        """Seconds from the start of one more job to a weight that was decided, 0 if it began with it;
-        None if it was decided to leave it what all begin with. `meanwhile` is called when its group
-        is there."""
+        """Seconds from the start of one more job to the weight that was decided first, 0 if it had it before;
+        None if that is what every group begins with. `meanwhile` is called when its group is there."""
         self.last = n = self.last + 1
         submission = self.g.popen("submit", "--", "sh", "-c", TRAIN)
         watch(lambda: self.weights.open(n), f"group of job {n}")
         meanwhile()
-        try:
-            done = watch(lambda: self.weights.read(n) not in UNDECIDED, f"a weight for job {n}", 20)
-        except TimeoutError:
-            decision = json.loads(self.g.ctl("explain", str(n), "--json").stdout)["decision"]
-            if decision and decision["out"]["weight"] == UNDECIDED[0]:
-                return None
-            raise
-        finally:
-            submission.wait()
-        return max(0, done - self.started(n))
+        seen = []  # when it became what
+
+        def settled():
+            weight, now = self.weights.read(n), time.time()
+            if not seen or weight != seen[-1][1]:
+                seen.append((now, weight))
+            return now > seen[-1][0] + SETTLED_SEC
+        while True:
+            watch(settled, f"weight of job {n} that stays")
+            started = self.g.job(n)["times"]["started"]
+            if started:
+                break
+        submission.wait()
+        decided = self.decided_first(n)
+        if decided == USUAL:
+            return None
+        now = self.weights.as_read(decided)
+        return max(0, next(when for when, weight in seen if weight == now) - seconds(started))
+
+    def decided_first(self, n):
+        for step in map(json.loads, self.g.ctl("explain", "--log", "--json", str(n)).stdout.splitlines()):
+            for job in step["jobs"]:
+                if job["id"].partition("@")[0] == str(n):
+                    return job["out"]["weight"]
+        raise AssertionError(f"nothing was decided on job {n}")
 
     def end_one(self):
         """Seconds from killing the job that has its turn to its death, and to other weights of the
