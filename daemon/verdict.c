@@ -8,14 +8,29 @@
 #include <signal.h>
 #include <string.h>
 
+/* What it is about, if that is known here. */
+static const char *object_of(const struct sg_job *j, enum sg_stage stage, int *ret_size)
+{
+        const char *object = stage == SG_STAGE_EXEC                  ? j->command
+                             : stage == SG_STAGE_OUTPUT && !j->error ? j->output
+                                                                     : NULL;
+
+        *ret_size =
+                !object ? 0 : (int)(stage == SG_STAGE_EXEC ? strcspn(object, " ") : strlen(object));
+        return object ?: "";
+}
+
 static void say_never_ran(struct sg_live *l, const struct sg_exit *e)
 {
+        int size;
+        const char *object = object_of(&l->job, e->stage, &size);
+
         l->job.state = SG_JOB_FAILED;
         l->job.exit_code = e->stage != SG_STAGE_EXEC                   ? SG_EXIT_OWN_FAILURE
                            : e->error == ENOENT || e->error == ENOTDIR ? SG_EXIT_NOT_FOUND
                                                                        : SG_EXIT_NOT_EXECUTABLE;
-        (void)sg_job_set_reason(&l->job, "cannot %s: %s", sg_stage_to_string(e->stage),
-                                strerror(e->error));
+        (void)sg_job_set_reason(&l->job, "cannot %s%s%.*s: %s", sg_stage_to_string(e->stage),
+                                size > 0 ? " " : "", size, object, strerror(e->error));
 }
 
 /* A shell reports a child's SIGKILL as 137: an OOM kill stays one behind `sh -c`. */
