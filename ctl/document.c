@@ -285,7 +285,7 @@ static const char *progress_text(const struct sg_job_progress *p, char *text, si
         if (*sg_step_text(p, step, sizeof(step)))
                 used += (size_t)snprintf(text + used, size - used, "%sstep %s",
                                          used > 0 ? ", " : "", step);
-        if (*sg_eval_text(p->eval, eval, sizeof(eval)))
+        if (*sg_last_eval_text(p, eval, sizeof(eval)))
                 used += (size_t)snprintf(text + used, size - used, "%sloss %s",
                                          used > 0 ? ", " : "", eval);
         if (*sg_eval_text(p->best, best, sizeof(best)))

@@ -14,6 +14,7 @@ void sg_job_progress_read(const json_t *job, struct sg_job_progress *ret)
         *ret = (struct sg_job_progress){
                 .eval = sg_document_number(p, "eval"),
                 .best = sg_document_number(p, "best"),
+                .diverged = json_is_true(json_object_get(p, "diverged")),
                 .step = sg_document_number(p, "step"),
                 .total = sg_document_number(p, "total"),
                 .fraction = sg_document_number(p, "fraction"),
@@ -109,6 +110,14 @@ const char *sg_eval_text(double eval, char *buf, size_t size)
         *buf = '\0';
         if (isfinite(eval))
                 (void)snprintf(buf, size, "%.4g", eval);
+        return buf;
+}
+
+const char *sg_last_eval_text(const struct sg_job_progress *p, char *buf, size_t size)
+{
+        if (!p->diverged)
+                return sg_eval_text(p->eval, buf, size);
+        (void)snprintf(buf, size, "diverged");
         return buf;
 }
 

@@ -3,10 +3,12 @@
 /* What a job's document says of its progress, and how that is said to people. Pure. */
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 struct sg_job_progress { /* NaN, or NULL, where it isn't known; strings are the document's */
         double eval, best, step, total, fraction;
+        bool diverged; /* it said that its evaluation is no number, or infinite */
         double eta_sec, eta_low_sec, eta_high_sec;
         const char *source, *status;
 };
@@ -28,5 +30,7 @@ const char *sg_fraction_text(double fraction, char *buf, size_t size);
 const char *sg_share_text(double share, char *buf, size_t size);
 /* Four digits, such as 0.4123 or 1.2e-05. */
 const char *sg_eval_text(double eval, char *buf, size_t size);
+/* The same of what it said last, or "diverged". */
+const char *sg_last_eval_text(const struct sg_job_progress *p, char *buf, size_t size);
 /* "3200 of 6150", "3200" */
 const char *sg_step_text(const struct sg_job_progress *p, char *buf, size_t size);

@@ -185,7 +185,7 @@ const char *sg_row_cell(const struct sg_row *row, enum sg_row_column column, uin
         case SG_COLUMN_ETA:
                 return or_dash(sg_eta_text(&row->progress, buf, size));
         case SG_COLUMN_LOSS:
-                return or_dash(sg_eval_text(row->progress.eval, buf, size));
+                return or_dash(sg_last_eval_text(&row->progress, buf, size));
         case SG_COLUMN_STEPS:
                 return or_dash(sg_step_text(&row->progress, buf, size));
         default:

@@ -140,7 +140,7 @@ static const char *cell(const struct sg_top_job *j, enum column c, bool utf8, ch
         case ETA:
                 return or_dash(sg_eta_text(&j->progress, buf, size));
         case LOSS:
-                return or_dash(sg_eval_text(j->progress.eval, buf, size));
+                return or_dash(sg_last_eval_text(&j->progress, buf, size));
         case TREND_LINE:
                 return or_dash(sg_sparkline(j->trend, j->n_trend, TREND, utf8, buf));
         default:

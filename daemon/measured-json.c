@@ -155,6 +155,8 @@ json_t *sg_json_progress(const struct sg_job *j, const struct sg_live *live, boo
                 return json_null();
         o = json_object();
         json_object_set_new(o, "eval", real_or_null(v.eval));
+        json_object_set_new(o, "diverged",
+                            json_boolean(v.has & SG_REPORT_EVAL && !isfinite(v.eval)));
         json_object_set_new(o, "best", real_or_null(v.best));
         json_object_set_new(o, "step",
                             sg_json_number(v.has & SG_REPORT_STEP ? v.step : SG_UNLIMITED));
