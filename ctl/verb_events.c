@@ -200,23 +200,25 @@ static int catch_up(struct follower *f, struct sg_client *c, uint64_t lines, str
 
 static int follow(struct follower *f, struct sg_client *c, uint64_t lines, struct sg_error *e)
 {
-        int r = catch_up(f, c, lines, e);
+        int r = sg_client_open(c, f->inv->socket, e);
 
         for (;;) {
+                if (r >= 0)
+                        r = catch_up(f, c, lines, e);
                 if (r >= 0)
                         r = listen(c, e);
                 if (r != -ECONNRESET)
                         return r;
                 r = sg_client_reopen(c, PATIENCE_USEC, e);
-                if (r >= 0)
-                        r = catch_up(f, c, lines, e);
         }
 }
 
 static int show(struct follower *f, struct sg_client *c, uint64_t lines, struct sg_error *e)
 {
-        int r, q;
+        int r = sg_client_open(c, f->inv->socket, e), q;
 
+        if (r < 0)
+                return r;
         if (f->inv->json)
                 f->list = json_array();
         else if (!f->inv->no_pager)
@@ -246,8 +248,6 @@ int sg_verb_events(const struct sg_invocation *inv, struct sg_error *e)
         r = sg_ids_parse(&ids, inv->args, inv->n_args, e);
         if (r >= 0 && ids.n > 1)
                 return sg_verb_usage(inv, e);
-        if (r >= 0)
-                r = sg_client_open(&c, inv->socket, e);
         if (r < 0)
                 return r;
         if (ids.n == 1)

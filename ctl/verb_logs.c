@@ -321,21 +321,24 @@ static int follow(struct follower *f, struct sg_error *e)
         int r;
 
         f->inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-        r = follow_connected(f, e);
-        while (r == -ECONNRESET) { /* a governor that is being killed may still take a connection */
-                f->slot = sd_bus_slot_unref(f->slot);
-                r = sg_client_reopen(f->client, PATIENCE_USEC, e);
+        r = sg_client_open(f->client, f->printer->inv->socket, e);
+        for (;;) {
                 if (r >= 0)
                         r = follow_connected(f, e);
+                if (r != -ECONNRESET)
+                        return r;
+                f->slot = sd_bus_slot_unref(f->slot);
+                r = sg_client_reopen(f->client, PATIENCE_USEC, e);
         }
-        return r;
 }
 
 static int print_once(struct printer *p, struct sg_logfile *l, struct sg_client *c,
                       struct sg_error *e)
 {
-        int r = sg_logfile_open(l, c, e), q;
+        int r = sg_client_open(c, p->inv->socket, e), q;
 
+        if (r >= 0)
+                r = sg_logfile_open(l, c, e);
         if (r < 0 || l->fd < 0) /* it has not begun: nothing was written */
                 return r;
         r = skip_to_lines(p->inv, l, e);
@@ -359,9 +362,7 @@ static int logs(const struct sg_invocation *inv, const char *id, struct sg_error
                 .client = &c, .log = &log, .printer = &printer, .inotify = -1, .watch = -1};
         int r;
 
-        r = sg_client_open(&c, inv->socket, e);
-        if (r >= 0)
-                r = inv->follow ? follow(&f, e) : print_once(&printer, &log, &c, e);
+        r = inv->follow ? follow(&f, e) : print_once(&printer, &log, &c, e);
         if (r >= 0)
                 r = flush_line(&printer);
         sd_bus_slot_unref(f.slot);

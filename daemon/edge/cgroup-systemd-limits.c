@@ -122,8 +122,10 @@ static int on_changed(sd_bus_message *reply, void *userdata, sd_bus_error *error
                 return 0;
         }
         send_soon(sd);
-        if (e) {
-                give_up(c, -EIO, e->message ?: e->name);
+        if (e) { /* also who has ended just now */
+                bool gone = sd_bus_error_has_name(e, SG_SYSTEMD_ERROR("NoSuchUnit"));
+
+                give_up(c, gone ? -ECANCELED : -EIO, e->message ?: e->name);
                 return 0;
         }
         s->limits = c->limits;

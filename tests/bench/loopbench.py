@@ -90,7 +90,8 @@ class Loop:
 
     def start_one(self, meanwhile=lambda: None):
         """Seconds from the start of one more job to the weight that was decided first, 0 if it had it before;
-        None if that is what every group begins with. `meanwhile` is called when its group is there."""
+        None if that is what every group begins with, or it was decided otherwise again before it could
+        be written. `meanwhile` is called when its group is there."""
         self.last = n = self.last + 1
         submission = self.g.popen("submit", "--", "sh", "-c", TRAIN)
         watch(lambda: self.weights.open(n), f"group of job {n}")
@@ -112,7 +113,8 @@ class Loop:
         if decided == USUAL:
             return None
         now = self.weights.as_read(decided)
-        return max(0, next(when for when, weight in seen if weight == now) - seconds(started))
+        when = next((when for when, weight in seen if weight == now), None)
+        return when and max(0, when - seconds(started))
 
     def decided_first(self, n):
         for step in map(json.loads, self.g.ctl("explain", "--log", "--json", str(n)).stdout.splitlines()):
