@@ -63,6 +63,11 @@ static void on_started(struct sg_live *l)
                 sg_live_arm_time_limit(l);
 }
 
+void sg_live_speaks(struct sg_live *l)
+{
+        on_started(l);
+}
+
 /* Its shim may be the user's own, which says what it likes: from GO on it counts as running, as its
  * limits do. */
 static int on_silence(sd_event_source *source, uint64_t usec, void *userdata)

@@ -169,6 +169,8 @@ void sg_live_close_gate(struct sg_live *l);
 int sg_live_place(struct sg_live *l, pid_t shim, int pidfd);
 int sg_live_send_place(struct sg_live *l);
 void sg_live_shim_known(struct sg_live *l); /* … its pid, that is */
+/* The job itself was heard: if it was let go it runs, though its shim hasn't said so yet. */
+void sg_live_speaks(struct sg_live *l);
 
 /* fate.c, ending.c: how it ended, and what follows */
 

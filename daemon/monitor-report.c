@@ -251,10 +251,22 @@ static enum sg_notify_who membership(const struct sg_live *l, const struct sg_no
                                           : SG_NOTIFY_NOBODY;
 }
 
-static enum sg_notify_who on_lookup(const struct sg_notify_sender *sender, struct sg_job_key *ret,
-                                    void *userdata)
+/* What a job says first may be here before its keeper's word that it runs. */
+static void look_for_starting(const struct sg_monitor *mon, const struct sg_notify_sender *sender)
 {
-        const struct sg_monitor *mon = userdata;
+        struct sg_live *l;
+
+        sg_list_foreach (l, &mon->manager->active, active_link) {
+                if (l->job.state != SG_JOB_STARTING || membership(l, sender) != SG_NOTIFY_JOB)
+                        continue;
+                sg_live_speaks(l);
+                return;
+        }
+}
+
+static enum sg_notify_who find_sender(const struct sg_monitor *mon,
+                                      const struct sg_notify_sender *sender, struct sg_job_key *ret)
+{
         const struct sg_measured *d;
 
         sg_list_foreach (d, &mon->running, link) {
@@ -271,6 +283,13 @@ static enum sg_notify_who on_lookup(const struct sg_notify_sender *sender, struc
                 return who;
         }
         return SG_NOTIFY_NOBODY;
+}
+
+static enum sg_notify_who on_lookup(const struct sg_notify_sender *sender, struct sg_job_key *ret,
+                                    void *userdata)
+{
+        look_for_starting(userdata, sender);
+        return find_sender(userdata, sender, ret);
 }
 
 static void on_message(const struct sg_job_key *key, const struct sg_notify *message,
