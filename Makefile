@@ -59,19 +59,21 @@ endif
 
 # --- what is built --------------------------------------------------------------------------------
 
-BASE_SRC := $(wildcard lib/base/*.c)
-PROTO_SRC := $(wildcard lib/proto/*.c)
-CORE_SRC := $(wildcard daemon/core/*.c)
-EDGE_SRC := $(wildcard daemon/edge/*.c)
-DAEMON_SRC := $(wildcard daemon/*.c)
-SHIM_SRC := $(wildcard daemon/shim/*.c)
-LAUNCH_SRC := $(wildcard daemon/launcher/*.c)
-CTL_SRC := $(wildcard ctl/*.c)
-CLIENT_SRC := $(wildcard lib/client/*.c)
-OMP_SRC := $(wildcard lib/omp/*.c)
-UNIT_SRC := $(wildcard tests/unit/test_*.c)
-PROP_SRC := $(wildcard tests/prop/prop_*.c)
-FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
+# A folder is a room: its sources are found, however deep they are.
+sources = $(sort $(shell find $(1) -name '$(or $(2),*.c)' 2>/dev/null))
+BASE_SRC := $(call sources,lib/base)
+PROTO_SRC := $(call sources,lib/proto)
+CORE_SRC := $(call sources,daemon/core)
+EDGE_SRC := $(call sources,daemon/edge)
+SHIM_SRC := $(call sources,daemon/shim)
+LAUNCH_SRC := $(call sources,daemon/launcher)
+DAEMON_SRC := $(filter-out $(CORE_SRC) $(EDGE_SRC) $(SHIM_SRC) $(LAUNCH_SRC),$(call sources,daemon))
+CTL_SRC := $(call sources,ctl)
+CLIENT_SRC := $(call sources,lib/client)
+OMP_SRC := $(call sources,lib/omp)
+UNIT_SRC := $(call sources,tests/unit,test_*.c)
+PROP_SRC := $(call sources,tests/prop,prop_*.c)
+FUZZ_SRC := $(call sources,tests/fuzz,fuzz_*.c)
 WORK_SRC := $(wildcard tests/workloads/*.c)
 TRAIN_SRC := $(wildcard tests/workloads/train/*.c)
 FAKE_SRC := $(wildcard tests/fakes/*.c)
@@ -90,7 +92,7 @@ CTL_LIBS = $(call pkg,libs,$(CTL_PKGS))
 
 PROGRAMS := $(if $(DAEMON_SRC),$(O)/schedgovd) $(if $(SHIM_SRC),$(O)/schedgov-shim) \
             $(if $(LAUNCH_SRC),$(O)/schedgov-launch) $(if $(CTL_SRC),$(O)/schedctl)
-VECTORS := $(O)/tests/unit/vectors
+VECTORS := $(O)/tests/unit/vectors/vectors
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(O)/tests/unit/%,$(UNIT_SRC)) \
               $(patsubst tests/prop/%.c,$(O)/tests/prop/%,$(PROP_SRC))
 WORKLOADS := $(patsubst %.c,$(O)/%,$(WORK_SRC) $(FAKE_SRC)) $(O)/tests/workloads/train
@@ -119,7 +121,7 @@ $(O)/obj/%.o: %.c $(FLAGS_STAMP)
 	@echo '  CC    $<'
 	@$(CC) $(CPPFLAGS_ALL) $(CPPFLAGS) $(PKG_CFLAGS) $(CFLAGS_ALL) $(CFLAGS) -MMD -MP -c -o $@ $<
 # Only they see its headers, which are in a folder of their own.
-$(call obj,daemon/edge/links.c daemon/edge/delays.c daemon/edge/listeners.c): PKG_CFLAGS = $(call pkg,cflags,libnl-genl-3.0)
+$(call obj,$(addprefix daemon/edge/kernel/,links.c delays.c listeners.c)): PKG_CFLAGS = $(call pkg,cflags,libnl-genl-3.0)
 
 # So does a source that was removed or renamed: an archive would keep its object.
 SOURCES_STAMP := $(O)/.sources
@@ -189,7 +191,7 @@ $(O)/schedctl: $(call obj,$(CTL_SRC)) $(CORE_LIB) $(BASE_LIB)
 
 $(O)/tests/unit/%: $(O)/obj/tests/unit/%.o $(EDGE_LIB) $(CORE_LIB) $(CLIENT_LIB) $(BASE_LIB)
 	$(link) $(EDGE_LIBS) $(UNIT_LIBS) -lcmocka -lm
-$(VECTORS): $(call obj,$(wildcard tests/unit/vectors_*.c))
+$(VECTORS): $(call obj,$(wildcard tests/unit/vectors/vectors_*.c))
 $(O)/tests/prop/%: $(O)/obj/tests/prop/%.o $(CORE_LIB) $(BASE_LIB)
 	$(link) -lcmocka -lm
 $(O)/tests/workloads/%: $(O)/obj/tests/workloads/%.o
@@ -199,8 +201,8 @@ $(O)/tests/workloads/busprobe: WORK_LIBS := -lsystemd
 $(O)/tests/workloads/train: $(call obj,$(TRAIN_SRC)) $(BASE_LIB)
 	$(link) -fopenmp -lm
 $(call obj,tests/workloads/train/trainer.c): PKG_CFLAGS = -fopenmp
-$(O)/tests/unit/test_train: $(call obj,$(filter-out %/main.c,$(TRAIN_SRC)))
-$(O)/tests/unit/test_train: UNIT_LIBS := -fopenmp
+$(O)/tests/unit/workloads/test_train: $(call obj,$(filter-out %/main.c,$(TRAIN_SRC)))
+$(O)/tests/unit/workloads/test_train: UNIT_LIBS := -fopenmp
 $(O)/tests/fakes/%: $(O)/obj/tests/fakes/%.o $(BASE_LIB)
 	$(link) $(CTL_LIBS)
 $(O)/tests/bench/%: $(O)/obj/tests/bench/%.o $(EDGE_LIB) $(CORE_LIB) $(BASE_LIB)
@@ -406,8 +408,8 @@ INSTALLED := 0755:$(O)/schedgovd:$(PREFIX)/sbin/schedgovd 0755:$(O)/schedctl:$(P
         $(foreach u,$(UNITS),0644:$(u):$(UNITDIR)/$(notdir $(u))) \
         $(foreach u,$(USER_UNITS),0644:$(u):$(USERUNITDIR)/$(notdir $(u))) \
         0644:units/sysusers.conf:$(SYSUSERSDIR)/schedgov.conf 0644:units/tmpfiles.conf:$(TMPFILESDIR)/schedgov.conf \
-        0644:ctl/schedctl.bash:$(BASH_COMPLETION_DIR)/schedctl 0644:ctl/schedctl.zsh:$(ZSH_COMPLETION_DIR)/_schedctl \
-        0644:ctl/schedctl.fish:$(FISH_COMPLETION_DIR)/schedctl.fish \
+        0644:ctl/line/schedctl.bash:$(BASH_COMPLETION_DIR)/schedctl 0644:ctl/line/schedctl.zsh:$(ZSH_COMPLETION_DIR)/_schedctl \
+        0644:ctl/line/schedctl.fish:$(FISH_COMPLETION_DIR)/schedctl.fish \
         0644:units/org.schedgov1.conf:$(DBUS_POLICY_DIR)/org.schedgov1.conf \
         0644:units/org.schedgov1.service:$(DBUS_SERVICES_DIR)/org.schedgov1.service \
         0644:units/org.schedgov1.policy:$(POLKIT_DIR)/org.schedgov1.policy \

@@ -2,7 +2,7 @@
 /* Failures and warnings on stderr: one line each, without anything that a terminal would obey. */
 
 #include "ctl/error.h"
-#include "ctl/output.h"
+#include "ctl/show/output.h"
 #include "proto/names.h"
 #include <errno.h>
 #include <jansson.h>

@@ -4,9 +4,9 @@
 
 #include "base/cleanup.h"
 #include "base/time-util.h"
-#include "ctl/complete.h"
-#include "ctl/output.h"
-#include "ctl/verbs.h"
+#include "ctl/line/complete.h"
+#include "ctl/show/output.h"
+#include "ctl/verbs/verbs.h"
 #include "proto/paths.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -2,12 +2,12 @@
 /* schedgovd: options, signals, the loop. Everything else belongs to the manager. */
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "edge/log.h"
+#include "edge/common/log.h"
 #include "manager.h"
-#include "notify.h"
 #include "proto/launch.h"
 #include "proto/names.h"
 #include "proto/paths.h"
+#include "readiness.h"
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "manager.h"
-#include "adopt.h"
+#include "adopt/adopt.h"
 #include "base/cleanup.h"
 #include "base/fault.h"
 #include "base/file.h"
 #include "base/record.h"
 #include "base/time-util.h"
-#include "edge/log.h"
-#include "loop.h"
-#include "metrics.h"
-#include "monitor.h"
-#include "notify.h"
+#include "edge/common/log.h"
+#include "govern/loop.h"
+#include "metrics/metrics.h"
+#include "monitor/monitor.h"
 #include "proto/names.h"
+#include "readiness.h"
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* As daemon/launch.c and shim/on-end.c set them. NOTIFY_SOCKET every job gets anew. */
+/* As daemon/jobs/launch-spec.c and shim/on-end.c set them. NOTIFY_SOCKET every job gets anew. */
 static const char *const own[] = {
         "SCHEDGOV_JOB_ID",      "SCHEDGOV_JOB_NAME",  "SCHEDGOV_ATTEMPT",
         "SCHEDGOV_ALLOCATION",  "SCHEDGOV_THREADS",   "SCHEDGOV_THREADS_MAX",

@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/rng.h"
-#include "core/governor.h"
+#include "core/govern/governor.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

@@ -13,8 +13,8 @@
  */
 #include "base/cleanup.h"
 #include "base/time-util.h"
-#include "edge/cgroup.h"
-#include "edge/sampler.h"
+#include "edge/cgroup/cgroup.h"
+#include "edge/kernel/sampler.h"
 
 #include <errno.h>
 #include <fcntl.h>

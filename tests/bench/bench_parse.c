@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "core/preset.h"
+#include "core/reports/preset.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <regex.h>

@@ -3,7 +3,7 @@
 
 #include "base/parse.h"
 #include "base/time-util.h"
-#include "edge/store.h"
+#include "edge/store/store.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * Patterns and paths of groups: the first line is a pattern, the second a group. Whatever they are,
  * what is adopted has names that fit, and all that lies on the way to it is looked into.
  */
-#include "core/adopt.h"
+#include "core/settings/adopt.h"
 
 #include <stdlib.h>
 #include <string.h>

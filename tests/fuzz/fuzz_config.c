@@ -4,7 +4,7 @@
  * cat` does, and read again: that must be accepted too and print the same values.
  */
 
-#include "edge/config-internal.h"
+#include "edge/config/internal.h"
 #include <stdint.h>
 #include <string.h>
 

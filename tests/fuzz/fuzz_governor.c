@@ -4,7 +4,7 @@
  * are governed as others are: shares that make sense, weights that the kernel takes, and
  * state that the one after us can read.
  */
-#include "core/governor.h"
+#include "core/govern/governor.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Any text as a line of JSON and as a progress file: whoever says that it is one has found
  * something, and it is the same for a second reader. */
-#include "edge/reader-values.h"
+#include "edge/reader/child/values.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,9 +4,9 @@
  * digits, so that no number is invented; and a text that lost its end gives the same number or
  * none.
  */
-#include "edge/sampler-internal.h"
+#include "edge/kernel/sampler-internal.h"
 
-#include "core/kernel-text.h"
+#include "core/measure/kernel-text.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /* The first byte is the size of the pieces, the rest a stream: its lines are clean, and the same as
  * those of the whole. */
 
-#include "core/lines.h"
+#include "core/reports/lines.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A datagram of NOTIFY_SOCKET. Whatever it is, what is taken from it can be shown. */
 
-#include "core/notify-text.h"
+#include "core/reports/notify-text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "base/parse.h"
 #include "base/utf8.h"
-#include "core/accept.h"
+#include "core/measure/openmetrics-accept.h"
 
 #include <math.h>
 #include <stdio.h>

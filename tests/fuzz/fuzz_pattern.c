@@ -4,7 +4,7 @@
  * leaves the line, or takes long to compile or to match, and whoever is refused is told why.
  */
 #include "base/cleanup.h"
-#include "edge/pattern.h"
+#include "edge/pattern/pattern.h"
 
 #include <stdlib.h>
 #include <string.h>

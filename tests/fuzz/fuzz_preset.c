@@ -5,8 +5,8 @@
  */
 
 #include "base/parse.h"
-#include "core/preset.h"
-#include "core/progress.h"
+#include "core/reports/preset.h"
+#include "core/reports/progress.h"
 
 #include <stdlib.h>
 #include <string.h>

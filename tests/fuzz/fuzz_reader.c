@@ -3,7 +3,7 @@
  * Any bytes as what the reader and the daemon say to each other: whatever is understood is sound,
  * and what was understood is understood in the same way when it is said again.
  */
-#include "edge/reader-proto.h"
+#include "edge/reader/proto.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * also tried behind a header that is right.
  */
 #include "base/parse.h"
-#include "edge/series-file.h"
+#include "edge/history/series-file.h"
 
 #include <math.h>
 #include <stdlib.h>

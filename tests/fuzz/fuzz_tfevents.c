@@ -5,7 +5,7 @@
  */
 
 #include "base/record.h"
-#include "core/tfevents.h"
+#include "core/reports/tfevents.h"
 
 #include <stdlib.h>
 #include <string.h>

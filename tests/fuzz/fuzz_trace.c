@@ -3,7 +3,7 @@
  * Any bytes as a trace. What is accepted must be written so that it reads the same, have finite
  * curves, and, if it isn't large, come to an end when it is simulated.
  */
-#include "core/sim.h"
+#include "core/sim/sim.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  * to see that they decide the same.
  */
 
-#include "core/governor.h"
+#include "core/govern/governor.h"
 #include "tests/prop/prop.h"
 
 #define JOBS_MAX 8

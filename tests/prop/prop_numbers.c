@@ -2,11 +2,11 @@
 /* What single functions promise: limits and widths, heSRPT's shares, what is written to the kernel,
  * FlowCon's lists and SpeCon's moves. */
 
-#include "core/caps.h"
-#include "core/flowcon.h"
-#include "core/hesrpt.h"
-#include "core/planner.h"
-#include "core/specon.h"
+#include "core/govern/diff.h"
+#include "core/moves/specon.h"
+#include "core/share/flowcon.h"
+#include "core/share/hesrpt.h"
+#include "core/share/max-min.h"
 #include "tests/prop/prop.h"
 
 #define MANY 20000

@@ -2,8 +2,8 @@
 /* Policies from the first job to the last, on the simulated node: nothing of it is lost or made up,
  * whoever lies gains nothing by it, and what is the same in theory is the same here. */
 
-#include "core/generate.h"
-#include "core/sim-stats.h"
+#include "core/sim/generate.h"
+#include "core/sim/stats.h"
 #include "tests/prop/prop.h"
 
 #include <stdio.h>

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* See command.h. The bus carries strings as UTF-8 only, so what isn't is found here, where its
+ * place can be named. */
+
+#include "ctl/ask/command.h"
+#include "base/cleanup.h"
+#include "proto/job-env.h"
+#include <errno.h>
+#include <string.h>
+
+static int read_stdin(struct sg_command *cmd, struct sg_error *e)
+{
+        _cleanup_free_ char *buf = malloc(SG_SCRIPT_MAX + 1);
+        size_t size = 0;
+
+        if (!buf)
+                return -ENOMEM;
+        while (size <= SG_SCRIPT_MAX) {
+                ssize_t n = read(STDIN_FILENO, buf + size, SG_SCRIPT_MAX + 1 - size);
+
+                if (n < 0 && errno == EINTR)
+                        continue;
+                if (n < 0)
+                        return sg_error_errno(e, -errno, "cannot read the script from stdin");
+                if (n == 0)
+                        break;
+                size += (size_t)n;
+        }
+        if (size == 0)
+                return sg_error_set(e, SG_EXIT_OWN_FAILURE, NULL,
+                                    "give a command behind --, or a script on stdin",
+                                    "the script on stdin is empty");
+        if (size > SG_SCRIPT_MAX)
+                return sg_error_set(e, SG_EXIT_OWN_FAILURE, NULL,
+                                    "put it into a file and submit that",
+                                    "the script on stdin is longer than 1 MiB");
+        cmd->script = TAKE_PTR(buf);
+        cmd->script_size = size;
+        return 0;
+}
+
+static int read_script(struct sg_command *cmd, const struct sg_invocation *inv, struct sg_error *e)
+{
+        if (inv->verb != SG_VERB_SUBMIT)
+                return sg_error_set(e, SG_EXIT_OWN_FAILURE, NULL, "see schedctl run --help",
+                                    "run wants a command");
+        if (isatty(STDIN_FILENO) == 1)
+                return sg_error_set(e, SG_EXIT_OWN_FAILURE, NULL,
+                                    "give a command behind --, or a script: schedctl submit <FILE",
+                                    "no command, and stdin is a terminal");
+        return read_stdin(cmd, e);
+}
+
+static bool same_variable(const char *a, const char *b)
+{
+        size_t len = strcspn(a, "=");
+
+        return strncmp(a, b, len) == 0 && b[len] == '=';
+}
+
+static bool overridden(const struct sg_invocation *inv, const char *variable, size_t from)
+{
+        for (size_t i = from; i < inv->n_env; i++)
+                if (same_variable(inv->env[i], variable))
+                        return true;
+        return false;
+}
+
+static int fill_environment(struct sg_command *cmd, const struct sg_invocation *inv)
+{
+        size_t n = environ ? sg_job_env_drop((const char **)environ) : 0, used = 0;
+
+        cmd->env = calloc(n + inv->n_env + 1, sizeof(*cmd->env));
+        if (!cmd->env)
+                return -ENOMEM;
+        for (size_t i = 0; i < n; i++)
+                if (strchr(environ[i], '=') && !overridden(inv, environ[i], 0))
+                        cmd->env[used++] = environ[i];
+        for (size_t i = 0; i < inv->n_env; i++)
+                if (!overridden(inv, inv->env[i], i + 1))
+                        cmd->env[used++] = inv->env[i];
+        return 0;
+}
+
+static size_t block_size(const char *const *strings)
+{
+        size_t size = 0;
+
+        for (; *strings; strings++)
+                size += strlen(*strings) + 1;
+        return size;
+}
+
+static int check_size(const struct sg_command *cmd, struct sg_error *e)
+{
+        if (block_size((const char *const *)cmd->argv) + block_size(cmd->env) + cmd->script_size <=
+            SG_SPEC_MAX)
+                return 0;
+        return sg_error_set(e, SG_EXIT_OWN_FAILURE, NULL, "put them into a file",
+                            "the command and its environment are longer than 8 MiB");
+}
+
+int sg_command_init(struct sg_command *cmd, const struct sg_invocation *inv, struct sg_error *e)
+{
+        bool dash =
+                inv->n_args > 0 && strcmp(inv->args[0], "-") == 0 && inv->verb == SG_VERB_SUBMIT;
+        int r = 0;
+
+        cmd->argv = inv->args + (dash ? 1 : 0);
+        if (inv->n_args == 0 || dash)
+                r = read_script(cmd, inv, e);
+        if (r >= 0)
+                r = fill_environment(cmd, inv);
+        return r < 0 ? r : check_size(cmd, e);
+}
+
+void sg_command_deinit(struct sg_command *cmd)
+{
+        free(cmd->script);
+        free(cmd->env);
+        *cmd = (struct sg_command){0};
+}
+
+int sg_command_append_block(sd_bus_message *m, const char *const *strings)
+{
+        size_t size = block_size(strings);
+        void *space;
+        char *p;
+        int r;
+
+        r = sd_bus_message_append_array_space(m, 'y', size, &space);
+        if (r < 0)
+                return r;
+        p = space;
+        for (; *strings; strings++)
+                p = stpcpy(p, *strings) + 1;
+        return 0;
+}
+
+int sg_command_append(const struct sg_command *cmd, sd_bus_message *m)
+{
+        int r;
+
+        r = sg_command_append_block(m, (const char *const *)cmd->argv);
+        if (r >= 0)
+                r = sd_bus_message_append_array(m, 'y', cmd->script, cmd->script_size);
+        if (r >= 0)
+                r = sg_command_append_block(m, cmd->env);
+        return r;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/* What a job is to run: words, environment, or a script from stdin. */
+
+#include "ctl/ask/client.h"
+#include "ctl/line/options.h"
+
+struct sg_command {
+        char **argv; /* borrowed, NULL-terminated; the script's arguments if there is one */
+        char *script;
+        size_t script_size; /* 0 = none */
+        const char **env;   /* NULL-terminated; the strings are borrowed */
+};
+
+/* Looks at the invocation, stdin and the environment. */
+int sg_command_init(struct sg_command *cmd, const struct sg_invocation *inv, struct sg_error *e);
+void sg_command_deinit(struct sg_command *cmd);
+
+/* Appends "ay ay ay": words, script, environment. */
+int sg_command_append(const struct sg_command *cmd, sd_bus_message *m);
+
+/* Appends one "ay": the strings, each with its NUL, as in /proc/PID/cmdline. */
+int sg_command_append_block(sd_bus_message *m, const char *const *strings);

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/* The governor's JSON documents (org.schedgov1(5)), read for people. */
+
+#include "ctl/ask/client.h"
+#include "ctl/show/fields.h"
+
+/* DescribeJob, as text and as a tree. */
+int sg_document_job(struct sg_client *c, const char *id, char **ret_text, json_t **ret,
+                    struct sg_error *e);
+int sg_document_parse(const char *text, json_t **ret, struct sg_error *e);
+
+void sg_document_print_job(const json_t *job);
+void sg_document_print_node(const json_t *status);
+
+/* One job asked for is its own document, several are a schedgov.jobs/1. */
+void sg_document_print_json(char *const *documents, size_t n, bool several);
+/* The same piecewise. */
+void sg_document_open_jobs(void);
+void sg_document_add_job(const char *document, bool first);
+void sg_document_close_jobs(void);
+
+/* Prints o in one line and drops it; NULL is -ENOMEM. */
+int sg_document_print_new(json_t *o);
+/* A string that may not be UTF-8. */
+json_t *sg_document_text(const char *s);

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* hold, release, suspend, resume, requeue: a method of the same name, without arguments. */
+
+#include "ctl/ask/jobset.h"
+#include "ctl/verbs/verbs.h"
+
+int sg_verb_control(const struct sg_invocation *inv, struct sg_error *e)
+{
+        static const char *const members[_SG_VERB_MAX] = {
+                [SG_VERB_HOLD] = "Hold",       [SG_VERB_RELEASE] = "Release",
+                [SG_VERB_SUSPEND] = "Suspend", [SG_VERB_RESUME] = "Resume",
+                [SG_VERB_REQUEUE] = "Requeue",
+        };
+        _cleanup_(sg_ids_deinit) struct sg_ids ids = {0};
+        _cleanup_client_ struct sg_client c = {0};
+        struct sg_jobset set = {.inv = inv, .member = members[inv->verb], .ids = &ids};
+        int r;
+
+        if (inv->n_args == 0)
+                return sg_verb_usage(inv, e);
+        r = sg_ids_parse(&ids, inv->args, inv->n_args, e);
+        if (r >= 0)
+                r = sg_client_open(&c, inv->socket, e);
+        return r < 0 ? r : sg_jobset_call(&set, &c, e);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* status: the node and its live jobs, or all about some jobs. */
+
+#include "base/cleanup.h"
+#include "ctl/ask/ids.h"
+#include "ctl/show/document.h"
+#include "ctl/show/output.h"
+#include "ctl/verbs/verbs.h"
+#include <errno.h>
+#include <stdlib.h>
+
+static int node_status(struct sg_client *c, const struct sg_invocation *inv, struct sg_error *e)
+{
+        _cleanup_json_ json_t *status = NULL;
+        _cleanup_free_ char *text = NULL;
+        int r;
+
+        r = sg_client_get_string(c, "Describe", NULL, &text, e);
+        if (r < 0)
+                return r;
+        if (inv->json) {
+                (void)puts(text);
+                return 0;
+        }
+        r = sg_document_parse(text, &status, e);
+        if (r < 0)
+                return r;
+        sg_document_print_node(status);
+        (void)putchar('\n');
+        return sg_verb_print_table(c, inv, NULL, "id,name,class,user,state,time,cpu,mem,reason", e);
+}
+
+static int print_jobs(char *const *documents, size_t n, struct sg_error *e)
+{
+        for (size_t i = 0; i < n; i++) {
+                _cleanup_json_ json_t *job = NULL;
+                int r = sg_document_parse(documents[i], &job, e);
+
+                if (r < 0)
+                        return r;
+                if (i > 0)
+                        (void)putchar('\n');
+                sg_document_print_job(job);
+        }
+        return 0;
+}
+
+static int job_status(struct sg_client *c, const struct sg_invocation *inv,
+                      const struct sg_ids *ids, struct sg_error *e)
+{
+        _cleanup_strv_ char **documents = calloc(ids->n + 1, sizeof(*documents));
+        int r = 0;
+
+        if (!documents)
+                return -ENOMEM;
+        for (size_t i = 0; r >= 0 && i < ids->n; i++)
+                r = sg_client_get_string(c, "DescribeJob", ids->v[i], &documents[i], e);
+        if (r < 0)
+                return r;
+        if (!inv->json)
+                return print_jobs(documents, ids->n, e);
+        sg_document_print_json(documents, ids->n, ids->n > 1);
+        return 0;
+}
+
+int sg_verb_status(const struct sg_invocation *inv, struct sg_error *e)
+{
+        _cleanup_(sg_ids_deinit) struct sg_ids ids = {0};
+        _cleanup_client_ struct sg_client c = {0};
+        int r;
+
+        r = sg_ids_parse(&ids, inv->args, inv->n_args, e);
+        if (r >= 0)
+                r = sg_client_open(&c, inv->socket, e);
+        if (r < 0)
+                return r;
+        return ids.n > 0 ? job_status(&c, inv, &ids, e) : node_status(&c, inv, e);
+}

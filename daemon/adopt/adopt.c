@@ -1,0 +1,522 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * From a group that has processes to a job and to its end. A newcomer becomes a job when its user's
+ * name is known, which mostly is at once; what has gone by then was never there. The row is durable
+ * before it is shown. Of a group that has ended nothing can be read any more, so it is read now and
+ * then while it lives.
+ */
+#include "adopt/internal.h"
+#include "api/api.h"
+#include "base/time-util.h"
+#include "edge/common/log.h"
+#include "monitor/monitor.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <syslog.h>
+
+#define ADOPTED_MAX 10000U
+/* systemd-run has become the command by then, mostly, and a service's first process its program;
+ * engines take longer. */
+#define SETTLE_USEC (300ULL * 1000)
+#define SETTLED_USEC (60ULL * 1000000)
+#define SAMPLE_USEC (5ULL * 1000000)
+
+struct newcomer {
+        struct sg_list link;
+        struct sg_adopter *adopter;
+        char *path;
+        uint64_t inode;
+        struct sg_adoptee as;
+        char policy[SG_CLASS_NAME_MAX]; /* settings may be replaced before it is taken in */
+        struct sg_member first;
+        sd_bus_message *call; /* of who asked for it, or NULL */
+};
+
+static void newcomer_free(struct newcomer *n)
+{
+        sg_list_remove(&n->link);
+        sd_bus_message_unref(n->call);
+        free(n->path);
+        free(n);
+}
+
+void sg_adopted_forget(struct sg_live *l)
+{
+        struct sg_adopter *a = l->manager->adopter;
+
+        if (l->watched)
+                l->watched->owner = NULL;
+        l->watched = NULL;
+        l->unit_slot = sd_bus_slot_unref(l->unit_slot);
+        if (a && !sg_list_empty(&l->adopted_link) && !l->concluded)
+                a->n_jobs--;
+        sg_list_remove(&l->adopted_link);
+}
+
+static void on_ended(struct sg_watched *g, void *userdata)
+{
+        struct sg_live *l = g->owner;
+
+        (void)userdata;
+        g->owner = NULL;
+        if (!l)
+                return;
+        l->watched = NULL;
+        l->oom_kills = g->kills.own;
+        if (l->stored) /* else as soon as it is */
+                sg_adopted_end(l, false);
+}
+
+/* --- what it does */
+
+static void on_changed(struct sg_watched *g, void *userdata)
+{
+        struct sg_live *l = g->owner;
+        struct sg_counters c;
+
+        (void)userdata;
+        if (!l || !l->scope || l->concluded)
+                return;
+        sg_scope_counters(l->scope, &c); /* an OOM kill may be its last moment */
+        if (g->frozen == (l->job.state == SG_JOB_SUSPENDED))
+                return;
+        sg_monitor_pause(l, g->frozen);
+        l->job.state = g->frozen ? SG_JOB_SUSPENDED : SG_JOB_RUNNING;
+        if (l->stored)
+                sg_live_changed(l);
+}
+
+struct renaming {
+        struct sg_manager *manager;
+        uint64_t n, uid, gid;
+};
+
+static void on_other_user(const char *name, void *userdata)
+{
+        struct renaming *r = userdata;
+        struct sg_live *l = sg_manager_find(r->manager, r->n);
+
+        if (l && !l->concluded) {
+                l->job.uid = r->uid;
+                l->job.gid = r->gid;
+                (void)snprintf(l->job.user, sizeof(l->job.user), "%s", name);
+                sg_live_changed(l);
+        }
+        free(r);
+}
+
+/* Whoever starts a unit may do so as root, and become somebody else before the program begins. */
+static void settle_user(struct sg_live *l, const struct sg_member *now)
+{
+        struct renaming *r;
+
+        if (l->job.uid == now->uid)
+                return;
+        r = malloc(sizeof(*r));
+        if (!r)
+                return;
+        *r = (struct renaming){l->manager, l->job.key.n, now->uid, now->gid};
+        if (sg_users_lookup(l->manager->users, now->uid, on_other_user, r) < 0)
+                free(r);
+}
+
+static void settle(struct sg_live *l)
+{
+        struct sg_limits limits = l->job.limits;
+        struct sg_member now;
+        char *command;
+
+        l->settled = sg_now_realtime_usec() - l->job.submitted_usec > SETTLED_USEC;
+        if (!l->watched || sg_watched_member(l->watched, &now) < 0)
+                return;
+        command = sg_command_shown(now.command, now.command_size);
+        if (!command)
+                return;
+        if (l->job.adopted == SG_ADOPTED_OBSERVED) /* its engine has set them by now */
+                sg_scope_read_limits(l->scope, &l->job.limits);
+        if (l->job.pid != now.pid || !l->job.command || strcmp(l->job.command, command) != 0 ||
+            memcmp(&limits, &l->job.limits, sizeof(limits)) != 0) {
+                free(l->job.command);
+                l->job.command = command;
+                l->job.pid = now.pid;
+                sg_live_changed(l);
+        } else {
+                free(command);
+        }
+        settle_user(l, &now);
+}
+
+static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
+{
+        struct sg_adopter *a = userdata;
+        uint64_t next = SAMPLE_USEC;
+        struct sg_live *l, *after;
+        struct sg_counters c;
+
+        (void)source;
+        (void)usec;
+        sg_list_foreach_safe (l, after, &a->jobs, adopted_link) {
+                if (!l->stored)
+                        continue;
+                if (!l->settled)
+                        settle(l);
+                if (l->job.adopted >= SG_ADOPTED_LIMITED && !l->limited)
+                        sg_adopted_limit(l);
+                if (l->job.adopted >= SG_ADOPTED_LIMITED && !l->limited)
+                        next = SETTLE_USEC;
+                sg_scope_counters(l->scope, &c);
+                if (l->watched)
+                        sg_watched_refresh(l->watched);
+        }
+        if (!sg_list_empty(&a->jobs))
+                sg_adopter_arm(a, next);
+        return 0;
+}
+
+void sg_adopter_arm(struct sg_adopter *a, uint64_t delay_usec)
+{
+        uint64_t due = sg_now_monotonic_usec() + delay_usec, before;
+        int r;
+
+        /* Newcomers one after the other don't put it off. */
+        if (a->timer && sd_event_source_get_enabled(a->timer, NULL) > 0 &&
+            sd_event_source_get_time(a->timer, &before) >= 0 && before <= due)
+                return;
+        a->timer = sd_event_source_disable_unref(a->timer);
+        r = sd_event_add_time_relative(a->manager->event, &a->timer, CLOCK_MONOTONIC, delay_usec,
+                                       delay_usec / 10, on_timer, a);
+        if (r < 0)
+                sg_log(LOG_ERR, "cannot set the timer of adopted jobs: %s", strerror(-r));
+}
+
+/* --- the beginning */
+
+struct storing {
+        struct sg_manager *manager;
+        uint64_t n;
+        sd_bus_message *call;
+};
+
+static void on_stored(int result, const struct sg_job *job, void *userdata)
+{
+        struct storing *st = userdata;
+        struct sg_live *l = sg_manager_find(st->manager, st->n);
+
+        (void)job;
+        if (result < 0)
+                sg_log(LOG_ERR, "cannot store that %s is a job: %s", l->job.group,
+                       strerror(-result));
+        if (result < 0 && st->call)
+                (void)sd_bus_reply_method_errorf(st->call, SG_ERROR_STORE,
+                                                 "cannot store the job: %s", strerror(-result));
+        else if (st->call)
+                (void)sd_bus_reply_method_return(st->call, "t", st->n);
+        sd_bus_message_unref(st->call);
+        free(st);
+        if (result < 0) {
+                sg_live_free(l);
+                return;
+        }
+        l->stored = true;
+        sg_api_emit(l->manager, &l->job);
+        if (!l->watched) {
+                sg_adopted_end(l, false);
+                return;
+        }
+        sg_monitor_watch(l);
+        if (l->job.adopted >= SG_ADOPTED_LIMITED)
+                sg_adopted_limit(l);
+        sg_adopter_arm(l->manager->adopter, SETTLE_USEC);
+}
+
+static void fill_job(struct sg_live *l, const struct newcomer *n, const struct sg_watched *g,
+                     const char *user)
+{
+        struct sg_job *j = &l->job;
+
+        j->state = g->frozen ? SG_JOB_SUSPENDED : SG_JOB_RUNNING;
+        j->adopted = n->as.how;
+        j->uid = n->first.uid;
+        j->gid = n->first.gid;
+        j->pid = n->first.pid;
+        j->started_usec = n->first.started_usec;
+        j->submitted_usec = j->changed_usec = sg_now_realtime_usec();
+        (void)snprintf(j->user, sizeof(j->user), "%s", user);
+        strcpy(j->class, n->as.class);
+        strcpy(j->boot_id, l->manager->node.boot_id);
+        sg_adopt_name(n->path, j->name);
+        sg_watched_identity(g, j->invocation);
+        l->class = sg_settings_class(l->manager->settings, n->policy)
+                           ?: &l->manager->settings->classes[0];
+}
+
+/* Looked at; through systemd if it's a unit that may be governed. */
+static int make_scope(struct sg_live *l, const struct sg_watched *g)
+{
+        char class[SG_CLASS_NAME_MAX];
+        struct sg_unit_request req = {.unit = l->job.unit, .class_weight = l->class->weight};
+        bool ask = l->job.unit && l->job.adopted >= SG_ADOPTED_LIMITED;
+        int r;
+
+        if (sg_adopt_class_slice(&l->manager->adopter->rules, l->job.group, class))
+                req.class = class;
+        r = sg_scope_observe(&l->scope, l->manager->backend, g, ask ? &req : NULL);
+        if (r >= 0)
+                sg_scope_read_limits(l->scope, &l->job.limits);
+        return r;
+}
+
+/* 0, and it owns the group. */
+static int make_live(struct newcomer *n, struct sg_watched *g, const char *user,
+                     struct sg_live **ret)
+{
+        struct sg_manager *m = n->adopter->manager;
+        struct sg_live *l;
+        int r;
+
+        r = sg_live_new(&l, m, m->last_n + 1);
+        if (r < 0)
+                return r;
+        fill_job(l, n, g, user);
+        l->job.group = strdup(n->path);
+        l->job.unit = n->as.unit[0] ? strdup(n->as.unit) : NULL;
+        l->job.command = sg_command_shown(n->first.command, n->first.command_size);
+        r = !l->job.group || (n->as.unit[0] && !l->job.unit) ? -ENOMEM : make_scope(l, g);
+        if (r < 0) {
+                sg_live_free(l);
+                return r;
+        }
+        m->last_n++;
+        l->watched = g;
+        g->owner = l;
+        sg_list_append(&n->adopter->jobs, &l->adopted_link);
+        n->adopter->n_jobs++;
+        *ret = l;
+        return 0;
+}
+
+/* -ESRCH: it was too short. */
+static int take_in(struct newcomer *n, const char *user)
+{
+        struct sg_adopter *a = n->adopter;
+        struct sg_watched *g = sg_watch_find(a->watch, n->path);
+        struct storing *st;
+        struct sg_live *l;
+        int r;
+
+        if (!g || g->inode != n->inode || !g->populated)
+                return -ESRCH;
+        if (g->owner)
+                return -EEXIST;
+        st = malloc(sizeof(*st));
+        if (!st)
+                return -ENOMEM;
+        r = make_live(n, g, user, &l);
+        if (r < 0) {
+                free(st);
+                return r;
+        }
+        *st = (struct storing){a->manager, l->job.key.n, TAKE_PTR(n->call)};
+        sg_store_submit(a->manager->store, &l->job, 1, NULL, NULL, 0, on_stored, st);
+        return 0;
+}
+
+static void on_user(const char *name, void *userdata)
+{
+        struct newcomer *n = userdata;
+        int r = take_in(n, name);
+
+        if (r < 0 && n->call)
+                (void)sd_bus_reply_method_errorf(n->call, SG_ERROR_WRONG_STATE, "%s: %s", n->path,
+                                                 r == -EEXIST  ? "it is a job already"
+                                                 : r == -ESRCH ? "it has ended"
+                                                               : strerror(-r));
+        else if (r < 0 && r != -ESRCH && r != -EEXIST)
+                sg_log(LOG_ERR, "cannot adopt %s: %s", n->path, strerror(-r));
+        newcomer_free(n);
+}
+
+static bool have_room(struct sg_adopter *a)
+{
+        if (a->n_jobs < ADOPTED_MAX)
+                return true;
+        if (!a->complained)
+                sg_log(LOG_WARNING, "%u adopted jobs live already; no more are adopted",
+                       ADOPTED_MAX);
+        a->complained = true;
+        return false;
+}
+
+int sg_adopter_welcome(struct sg_adopter *a, const struct sg_watched *g,
+                       const struct sg_adoptee *as, sd_bus_message *call)
+{
+        struct newcomer *n;
+        int r;
+
+        if (!have_room(a))
+                return -ENOSPC;
+        n = calloc(1, sizeof(*n));
+        if (!n)
+                return -ENOMEM;
+        sg_list_append(&a->newcomers, &n->link);
+        n->adopter = a;
+        n->as = *as;
+        n->as.policy = NULL;
+        strcpy(n->policy, as->policy->name);
+        n->inode = g->inode;
+        n->path = strdup(g->path);
+        r = n->path ? sg_watched_member(g, &n->first) : -ENOMEM;
+        if (r >= 0) {
+                n->call = sd_bus_message_ref(call);
+                r = sg_users_lookup(a->manager->users, n->first.uid, on_user, n);
+                if (r >= 0)
+                        return 0;
+        }
+        newcomer_free(n);
+        return r;
+}
+
+static void on_populated(struct sg_watched *g, void *userdata)
+{
+        struct sg_adopter *a = userdata;
+        struct sg_adoptee as;
+        int r = 0;
+
+        if (sg_adopt_classify(&a->rules, g->path, &as) > 0)
+                r = sg_adopter_welcome(a, g, &as, NULL);
+        if (r < 0 && r != -ESRCH && r != -ENOSPC)
+                sg_log(LOG_ERR, "cannot adopt %s: %s", g->path, strerror(-r));
+}
+
+static void on_look(const char *path, bool *ret_inside, bool *ret_wanted, void *userdata)
+{
+        const struct sg_adopter *a = userdata;
+        unsigned look = sg_adopt_look(&a->rules, path);
+
+        *ret_inside = look & SG_LOOK_INSIDE;
+        *ret_wanted = look & SG_LOOK_AT;
+}
+
+/* --- the daemon's return */
+
+static bool is_here(struct sg_adopter *a, struct sg_live *l, struct sg_watched **ret)
+{
+        char identity[SG_INVOCATION_ID_MAX];
+        struct sg_watched *g;
+
+        if (!l->job.group || sg_watch_add(a->watch, l->job.group, &g) < 0)
+                return false;
+        sg_watched_identity(g, identity);
+        if (!g->populated || g->owner || strcmp(identity, l->job.invocation) != 0)
+                return false;
+        *ret = g;
+        return true;
+}
+
+static void find_again(struct sg_adopter *a, struct sg_live *l)
+{
+        struct sg_limits limits = l->job.limits;
+        struct sg_watched *g;
+
+        if (strcmp(l->job.boot_id, a->manager->node.boot_id) != 0) {
+                l->job.state = SG_JOB_LOST;
+                (void)sg_job_set_reason(&l->job, "the machine was started anew");
+                sg_live_end(l);
+                return;
+        }
+        if (!is_here(a, l, &g) || make_scope(l, g) < 0) {
+                sg_adopted_end(l, true);
+                return;
+        }
+        l->job.limits.time_limit_usec = limits.time_limit_usec;
+        if (l->job.adopted == SG_ADOPTED_GOVERNED) { /* else it has our share of the time before */
+                l->job.limits.cpu_weight = limits.cpu_weight;
+                l->job.limits.cpu_quota_pm = limits.cpu_quota_pm;
+        }
+        l->watched = g;
+        g->owner = l;
+        l->limited = true; /* by the daemon that adopted it */
+        sg_list_append(&a->jobs, &l->adopted_link);
+        a->n_jobs++;
+        on_changed(g, a);
+        sg_monitor_watch(l);
+        if (l->job.intent != SG_INTENT_NONE)
+                sg_live_kill(l, false);
+        else if (l->job.adopted == SG_ADOPTED_GOVERNED)
+                sg_live_arm_time_limit(l);
+}
+
+void sg_adopter_start(struct sg_adopter *a)
+{
+        struct sg_live *l, *next;
+        struct sg_manager *m;
+
+        if (!a)
+                return;
+        m = a->manager;
+        sg_list_foreach_safe (l, next, &m->jobs, link)
+                if (l->job.adopted && !l->watched && !l->dropping)
+                        find_again(a, l);
+        if (a->n_jobs > 0)
+                sg_adopter_arm(a, SAMPLE_USEC);
+        sg_watch_scan(a->watch);
+}
+
+void sg_adopter_reload(struct sg_adopter *a)
+{
+        if (!a)
+                return;
+        a->rules.settings = a->manager->settings;
+        a->complained = false;
+        sg_watch_scan(a->watch);
+}
+
+/* --- the object */
+
+static const struct sg_watch_ops watch_ops = {
+        .look = on_look,
+        .populated = on_populated,
+        .changed = on_changed,
+        .ended = on_ended,
+};
+
+int sg_adopter_new(struct sg_adopter **ret, struct sg_manager *m)
+{
+        struct sg_adopter *a = calloc(1, sizeof(*a));
+        int r;
+
+        if (!a)
+                return -ENOMEM;
+        a->manager = m;
+        a->rules = (struct sg_adopt_rules){m->settings, sg_backend_slice(m->backend)};
+        sg_list_init(&a->jobs);
+        sg_list_init(&a->ending);
+        sg_list_init(&a->newcomers);
+        sg_list_init(&a->searches);
+        r = sg_watch_new(&a->watch, m->backend, m->event, &watch_ops, a);
+        if (r < 0) {
+                (void)sg_adopter_free(a);
+                a = NULL;
+        }
+        if (r < 0 && r != -ENOENT)
+                return r;
+        *ret = a;
+        return 0;
+}
+
+/* After the jobs: they hold on to it. */
+struct sg_adopter *sg_adopter_free(struct sg_adopter *a)
+{
+        struct newcomer *n, *next;
+
+        if (!a)
+                return NULL;
+        sg_list_foreach_safe (n, next, &a->newcomers, link)
+                newcomer_free(n);
+        sg_adopter_forget_searches(a);
+        a->timer = sd_event_source_disable_unref(a->timer);
+        sg_watch_free(a->watch);
+        free(a);
+        return NULL;
+}

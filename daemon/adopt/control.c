@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What may be done to adopted jobs: everything through systemd, and only to units that are ours to
+ * govern. Answers are sent when systemd has given its own. */
+#include "adopt/internal.h"
+#include "api/api.h"
+#include "base/time-util.h"
+#include "edge/common/log.h"
+#include "govern/loop.h"
+#include "monitor/monitor.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <syslog.h>
+
+int sg_adopted_check(const struct sg_live *l, enum sg_adoption needed, const char *verb,
+                     sd_bus_error *error)
+{
+        const char *what = l->job.unit ?: l->job.group;
+
+        if (l->job.adopted == SG_ADOPTED_NOT ||
+            (l->job.adopted >= needed && (!l->concluded || !l->stored)))
+                return 0;
+        if (l->job.adopted >= needed)
+                return sd_bus_error_setf(error, SG_ERROR_WRONG_STATE, "job %" PRIu64 " has ended",
+                                         l->job.key.n);
+        return sd_bus_error_setf(error, SG_ERROR_NOT_YOURS,
+                                 "job %" PRIu64 " (%s) is managed by %s and can't be %s from here",
+                                 l->job.key.n, what, sg_adopt_owner(l->job.group), verb);
+}
+
+/* --- calls of systemd for somebody */
+
+struct request {
+        struct sg_manager *manager;
+        uint64_t n;
+        sd_bus_message *call;
+        const char *verb;
+        uint64_t state; /* after it, or _SG_JOB_STATE_MAX */
+};
+
+static void on_called(struct sg_scope *s, int result, const char *why, void *userdata)
+{
+        struct request *q = userdata;
+        struct sg_live *l = sg_manager_find(q->manager, q->n);
+
+        (void)s;
+        if (result < 0) {
+                (void)sd_bus_reply_method_errorf(q->call, SG_ERROR_INVALID,
+                                                 "cannot %s job %" PRIu64 ": %s", q->verb, q->n,
+                                                 why ?: strerror(-result));
+        } else {
+                if (l && q->state < _SG_JOB_STATE_MAX && l->job.state != q->state &&
+                    !l->concluded) {
+                        sg_monitor_pause(l, q->state == SG_JOB_SUSPENDED);
+                        l->job.state = q->state;
+                        sg_live_changed(l);
+                }
+                (void)sd_bus_reply_method_return(q->call, NULL);
+        }
+        sd_bus_message_unref(q->call);
+        free(q);
+}
+
+static int request(struct sg_live *l, sd_bus_message *call, const char *method, int sig,
+                   struct request what, sd_bus_error *error)
+{
+        struct request *q = malloc(sizeof(*q));
+        int r;
+
+        if (!q)
+                return -ENOMEM;
+        *q = what;
+        q->manager = l->manager;
+        q->n = l->job.key.n;
+        q->call = sd_bus_message_ref(call);
+        r = sg_unit_call(l->scope, method, sig, on_called, q);
+        if (r >= 0)
+                return 1;
+        sd_bus_message_unref(q->call);
+        free(q);
+        return sd_bus_error_setf(
+                error, SG_ERROR_BUSY, "cannot %s job %" PRIu64 ": %s", what.verb, l->job.key.n,
+                r == -ENOTCONN ? "systemd can't be reached at the moment" : strerror(-r));
+}
+
+int sg_adopted_freeze(struct sg_live *l, sd_bus_message *call, bool frozen, sd_bus_error *error)
+{
+        return request(l, call, frozen ? "FreezeUnit" : "ThawUnit", 0,
+                       (struct request){.verb = frozen ? "suspend" : "resume",
+                                        .state = frozen ? SG_JOB_SUSPENDED : SG_JOB_RUNNING},
+                       error);
+}
+
+int sg_adopted_signal(struct sg_live *l, sd_bus_message *call, int sig, sd_bus_error *error)
+{
+        return request(l, call, "KillUnit", sig,
+                       (struct request){.verb = "signal", .state = _SG_JOB_STATE_MAX}, error);
+}
+
+/* --- the class's limits */
+
+static void on_limited(struct sg_scope *s, int result, const char *why, void *userdata)
+{
+        struct sg_live *l = userdata;
+
+        if (result == -ECANCELED)
+                return;
+        if (result < 0 && sg_scope_populated(s) > 0) { /* else it has ended meanwhile */
+                sg_log(LOG_WARNING, "job %" PRIu64 " (%s): its class's limits were refused: %s",
+                       l->job.key.n, l->job.unit, why ?: strerror(-result));
+                sg_scope_read_limits(s, &l->job.limits);
+        }
+        sg_live_changed(l);
+}
+
+/* What the unit was started with is kept, as far as the class allows it. */
+void sg_adopted_limit(struct sg_live *l)
+{
+        _cleanup_free_ char *why = NULL;
+        struct sg_limits now, wanted, limits;
+        int r;
+
+        sg_scope_read_limits(l->scope, &now);
+        sg_adopt_limits(l->class, &now, &wanted);
+        limits = wanted;
+        (void)sg_loop_overlay(l, &limits);
+        r = sg_scope_set_limits(l->scope, &limits, NULL, on_limited, l, &why);
+        l->limited = r != -ENOTCONN;
+        if (r < 0 && r != -ENOTCONN)
+                sg_log(LOG_WARNING, "job %" PRIu64 " (%s): its class's limits can't be set: %s",
+                       l->job.key.n, l->job.unit, why ?: strerror(-r));
+        if (r >= 0) {
+                l->job.limits = wanted;
+                sg_loop_changed(l);
+        }
+        if (r == 0)
+                sg_live_changed(l);
+        if (r >= 0 && l->job.adopted == SG_ADOPTED_GOVERNED && l->job.intent == SG_INTENT_NONE)
+                sg_live_arm_time_limit(l);
+}

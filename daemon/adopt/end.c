@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * How an adopted job ended. Its group only tells that it is empty; of a unit, systemd knows more
+ * for a moment, and of one that failed for longer. systemd may hear later than we do that a unit is
+ * empty, so it is asked again until it says that the unit isn't active. A few are asked about at a
+ * time: many may end at once.
+ */
+#include "adopt/internal.h"
+#include "base/time-util.h"
+#include "edge/common/log.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <syslog.h>
+
+#define ASKING_MAX 8U
+#define ASK_AGAIN_USEC (50ULL * 1000)
+#define QUESTIONS_MAX 40U
+
+static void take_counters(struct sg_live *l)
+{
+        struct sg_counters c;
+
+        if (!l->scope)
+                return;
+        sg_scope_counters(l->scope, &c);
+        l->job.cpu_usec = c.cpu_usec;
+        l->job.memory_peak_bytes = c.memory_peak_bytes;
+        l->job.oom_kills = c.oom_kills;
+        if (l->oom_kills > 0 && (c.oom_kills == SG_UNLIMITED || c.oom_kills < l->oom_kills))
+                l->job.oom_kills = l->oom_kills;
+        l->job.io_read_bytes = c.io_read_bytes;
+        l->job.io_write_bytes = c.io_write_bytes;
+}
+
+static void say_result(struct sg_job *j, const struct sg_unit_facts *f)
+{
+        if (strcmp(f->result, "success") == 0) {
+                j->state = SG_JOB_EXITED;
+                if (f->main_code == CLD_EXITED)
+                        (void)sg_job_set_reason(j, "its main process exited with %" PRIi32,
+                                                f->main_status);
+        } else if (strcmp(f->result, "oom-kill") == 0) {
+                j->state = SG_JOB_OOM;
+                (void)sg_job_set_reason(j, "it was killed for lack of memory (oom-kill)");
+        } else if (strcmp(f->result, "exit-code") == 0) {
+                j->state = SG_JOB_FAILED;
+                (void)sg_job_set_reason(j, "its main process exited with %" PRIi32, f->main_status);
+        } else if (strcmp(f->result, "signal") == 0 || strcmp(f->result, "core-dump") == 0) {
+                j->state = SG_JOB_KILLED;
+                j->signal = f->main_status;
+                (void)sg_job_set_reason(j, "its main process was killed by SIG%s",
+                                        sg_signal_name(f->main_status) ?: "?");
+        } else if (strcmp(f->result, "timeout") == 0) {
+                j->state = SG_JOB_TIMEOUT;
+                (void)sg_job_set_reason(j, "systemd ended it: timeout");
+        } else {
+                j->state = SG_JOB_FAILED;
+                (void)sg_job_set_reason(j, "systemd says: %s", f->result);
+        }
+}
+
+static void say_what_is_known(struct sg_job *j, bool away)
+{
+        if (j->oom_kills != SG_UNLIMITED && j->oom_kills > 0) {
+                j->state = SG_JOB_OOM;
+                (void)sg_job_set_reason(j, "processes of it were killed for lack of memory");
+        } else {
+                j->state = SG_JOB_EXITED;
+                if (away)
+                        (void)sg_job_set_reason(j, "it ended while the governor was away");
+        }
+}
+
+/* Of a scope's success it knows nothing: a delegated one's own OOM kills aren't its business. */
+static bool is_telling(const struct sg_unit_facts *f)
+{
+        return f && f->result[0] && (strcmp(f->result, "success") != 0 || f->main_code != 0);
+}
+
+/* facts: NULL where systemd doesn't know it any more. */
+static void conclude(struct sg_live *l, const struct sg_unit_facts *facts)
+{
+        struct sg_job *j = &l->job;
+
+        if (j->intent == SG_INTENT_CANCEL)
+                j->state = SG_JOB_KILLED;
+        else if (j->intent == SG_INTENT_TIMEOUT)
+                j->state = SG_JOB_TIMEOUT;
+        else if (is_telling(facts))
+                say_result(j, facts);
+        else
+                say_what_is_known(j, l->away);
+        sg_live_end(l);
+}
+
+/* --- asking */
+
+static void ask_more(struct sg_adopter *a);
+
+static void asked(struct sg_live *l)
+{
+        l->unit_slot = sd_bus_slot_unref(l->unit_slot);
+        l->manager->adopter->n_asking--;
+        sg_list_remove(&l->adopted_link);
+}
+
+static int on_ask_again(sd_event_source *source, uint64_t usec, void *userdata);
+
+static bool ask_later(struct sg_live *l)
+{
+        l->timer = sd_event_source_disable_unref(l->timer);
+        return ++l->questions < QUESTIONS_MAX &&
+               sd_event_add_time_relative(l->manager->event, &l->timer, CLOCK_MONOTONIC,
+                                          ASK_AGAIN_USEC, 0, on_ask_again, l) >= 0;
+}
+
+static bool is_over(const struct sg_unit_facts *f)
+{
+        return strcmp(f->state, "inactive") == 0 || strcmp(f->state, "failed") == 0;
+}
+
+/* An identity that isn't systemd's can't be compared. */
+static bool is_it(const struct sg_live *l, const struct sg_unit_facts *f)
+{
+        return f->invocation[0] && (strlen(l->job.invocation) != SG_INVOCATION_ID_MAX - 1 ||
+                                    strcmp(l->job.invocation, f->invocation) == 0);
+}
+
+static int on_facts(sd_bus_message *reply, void *userdata, sd_bus_error *error)
+{
+        struct sg_live *l = userdata;
+        struct sg_adopter *a = l->manager->adopter;
+        struct sg_unit_facts f = {.group = NULL};
+        bool refused = sd_bus_message_get_error(reply), known;
+
+        (void)error;
+        l->unit_slot = sd_bus_slot_unref(l->unit_slot);
+        known = !refused && sg_unit_facts_read(reply, &f) >= 0 && is_it(l, &f);
+        free(f.group);
+        if ((refused || (known && !is_over(&f))) && ask_later(l))
+                return 0;
+        asked(l);
+        conclude(l, known ? &f : NULL);
+        ask_more(a);
+        return 0;
+}
+
+static void ask(struct sg_live *l)
+{
+        int r = sg_unit_ask(l->manager->backend, l->job.unit, &l->unit_slot, on_facts, l);
+
+        if (r >= 0 || (r == -ENOTCONN && ask_later(l)))
+                return;
+        asked(l);
+        conclude(l, NULL);
+}
+
+static int on_ask_again(sd_event_source *source, uint64_t usec, void *userdata)
+{
+        struct sg_live *l = userdata;
+        struct sg_adopter *a = l->manager->adopter;
+
+        (void)source;
+        (void)usec;
+        l->timer = sd_event_source_disable_unref(l->timer);
+        ask(l);
+        ask_more(a);
+        return 0;
+}
+
+static void ask_more(struct sg_adopter *a)
+{
+        struct sg_live *l, *next;
+
+        sg_list_foreach_safe (l, next, &a->ending, adopted_link) {
+                if (a->n_asking >= ASKING_MAX)
+                        return;
+                if (l->questions > 0)
+                        continue;
+                l->questions = 1;
+                a->n_asking++;
+                ask(l);
+        }
+}
+
+void sg_adopted_end(struct sg_live *l, bool away)
+{
+        struct sg_adopter *a = l->manager->adopter;
+
+        take_counters(l);
+        l->concluded = true;
+        l->away = away;
+        l->timer = sd_event_source_disable_unref(l->timer);
+        if (!sg_list_empty(&l->adopted_link))
+                a->n_jobs--;
+        sg_list_remove(&l->adopted_link);
+        if (!l->job.unit || !a->rules.slice) {
+                conclude(l, NULL);
+                return;
+        }
+        sg_list_append(&a->ending, &l->adopted_link);
+        ask_more(a);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/* What the files behind adopt.h share: adopt.c takes in, adopt-end.c lets go, adopt-control.c does
+ * what is asked for in between. */
+
+#include "adopt/adopt.h"
+#include "edge/cgroup/systemd/foreign.h"
+#include "manager.h"
+
+struct sg_adopter {
+        struct sg_manager *manager;
+        struct sg_adopt_rules rules;
+        struct sg_watch *watch;
+        struct sg_list jobs;      /* live.adopted_link, while its group lives */
+        struct sg_list ending;    /* the same link, after that: its unit is asked about */
+        struct sg_list newcomers; /* whose user's name is being looked up */
+        struct sg_list searches;  /* units to be adopted by hand, whose group is asked for */
+        size_t n_jobs, n_asking;
+        sd_event_source *timer;
+        bool complained;
+};
+
+/* Makes a job of it when its user's name is known; `call` (or NULL) is answered then. -ESRCH: it
+ * has no process; -ENOSPC: there are too many. */
+int sg_adopter_welcome(struct sg_adopter *a, const struct sg_watched *g,
+                       const struct sg_adoptee *as, sd_bus_message *call);
+void sg_adopter_forget_searches(struct sg_adopter *a);
+/* Within that time, again or for the first time. */
+void sg_adopter_arm(struct sg_adopter *a, uint64_t delay_usec);
+/* Its group has emptied or gone; `away`: while we were not there. */
+void sg_adopted_end(struct sg_live *l, bool away);
+/* Gives a job that may be limited what its class says, if systemd can be reached now. */
+void sg_adopted_limit(struct sg_live *l);

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Connections, who asks, calls that wait, and what subscribers hear. */
+#include "api/api.h"
+#include "base/time-util.h"
+#include "edge/common/log.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+/* `schedctl wait --any` asks for all of its jobs at once, and a user may have 10,000. */
+#define WAITERS_PER_USER_MAX 32768U
+
+/* A call that is answered later. */
+struct sg_waiter {
+        struct sg_list job_link, client_link;
+        struct sg_client *client;
+        sd_bus_message *call;
+        bool acknowledge; /* answered with nothing as soon as the decision is durable, else with the
+                             end */
+};
+
+/* Connections */
+
+int sg_api_publish(struct sg_manager *m, sd_bus *bus)
+{
+        int r;
+
+        r = sd_bus_add_object_vtable(bus, NULL, SG_BUS_PATH, SG_BUS_MANAGER, sg_manager_vtable, m);
+        if (r >= 0)
+                r = sd_bus_add_fallback_vtable(bus, NULL, SG_BUS_JOB_PREFIX, SG_BUS_JOB,
+                                               sg_job_vtable, sg_api_find_job, m);
+        if (r >= 0)
+                r = sd_bus_add_node_enumerator(bus, NULL, SG_BUS_JOB_PREFIX, sg_api_list_job_paths,
+                                               m);
+        if (r >= 0)
+                r = sd_bus_add_object_manager(bus, NULL, SG_BUS_PATH);
+        return r;
+}
+
+static void waiter_free(struct sg_waiter *w)
+{
+        sg_list_remove(&w->job_link);
+        sg_list_remove(&w->client_link);
+        w->client->n_waiters--;
+        sd_bus_message_unref(w->call);
+        free(w);
+}
+
+/* A `run` whose terminal goes away before its turn came is not to be run. */
+void sg_api_disconnect(struct sg_manager *m, struct sg_client *c)
+{
+        struct sg_waiter *w, *next;
+        struct sg_live *l;
+
+        sg_authorizer_forget(m->authorizer, c);
+        sg_list_foreach_safe (w, next, &c->waiters, client_link)
+                waiter_free(w);
+        sg_list_foreach (l, &m->jobs, link) {
+                if (l->runner != c)
+                        continue;
+                l->runner = NULL;
+                l->attach = sd_bus_message_unref(l->attach);
+                if (l->stored)
+                        sg_live_stop(l, SG_INTENT_CANCEL, SG_REASON_RUNNER_GONE);
+        }
+}
+
+struct sg_client *sg_api_client(struct sg_manager *m, sd_bus_message *call)
+{
+        struct sg_client *c = NULL;
+
+        if (m->server)
+                c = sg_bus_server_find(m->server, sd_bus_message_get_bus(call));
+        if (!c && m->service)
+                c = sg_bus_service_find(m->service, call);
+        return c;
+}
+
+bool sg_caller_is_admin(const struct sg_manager *m, const struct sg_caller *c)
+{
+        return c->uid == 0 || c->uid == getuid() ||
+               (m->admin_gid != (gid_t)-1 && sg_caller_in_group(c, m->admin_gid));
+}
+
+bool sg_caller_owns(const struct sg_manager *m, const struct sg_caller *c, uint64_t uid)
+{
+        return c->uid == uid || sg_caller_is_admin(m, c);
+}
+
+bool sg_caller_may_see(const struct sg_manager *m, const struct sg_caller *c, uint64_t uid)
+{
+        return sg_caller_owns(m, c, uid) || m->settings->show_others == SG_SHOW_LIST;
+}
+
+int sg_api_read_dict(sd_bus_message *m, sg_entry_cb cb, void *userdata, sd_bus_error *error)
+{
+        int r = sd_bus_message_enter_container(m, 'a', "{sv}");
+
+        if (r < 0)
+                return r;
+        while ((r = sd_bus_message_enter_container(m, 'e', "sv")) > 0) {
+                const char *key;
+
+                r = sd_bus_message_read(m, "s", &key);
+                if (r >= 0)
+                        r = cb(key, m, userdata, error);
+                if (r >= 0)
+                        r = sd_bus_message_exit_container(m);
+                if (r < 0)
+                        return r;
+        }
+        return r < 0 ? r : sd_bus_message_exit_container(m);
+}
+
+/* Calls that wait */
+
+static unsigned count_waiters(struct sg_list *clients, uid_t uid)
+{
+        struct sg_client *c;
+        unsigned n = 0;
+
+        sg_list_foreach (c, clients, link)
+                n += c->caller.uid == uid ? c->n_waiters : 0;
+        return n;
+}
+
+static bool has_too_many(struct sg_manager *m, const struct sg_client *c)
+{
+        unsigned n = count_waiters(sg_bus_server_clients(m->server), c->caller.uid);
+
+        if (m->service)
+                n += count_waiters(sg_bus_service_clients(m->service), c->caller.uid);
+        return n >= WAITERS_PER_USER_MAX;
+}
+
+int sg_waiter_add(struct sg_live *l, struct sg_client *c, sd_bus_message *call, bool acknowledge)
+{
+        struct sg_waiter *w;
+
+        if (!acknowledge && c->caller.uid != 0 && has_too_many(l->manager, c))
+                return sd_bus_reply_method_errorf(call, SG_ERROR_BUSY,
+                                                  "user %u waits for too many jobs at once",
+                                                  c->caller.uid);
+        w = calloc(1, sizeof(*w));
+        if (!w)
+                return -ENOMEM;
+        w->client = c;
+        w->call = sd_bus_message_ref(call);
+        w->acknowledge = acknowledge;
+        sg_list_append(&l->waiters, &w->job_link);
+        sg_list_append(&c->waiters, &w->client_link);
+        c->n_waiters++;
+        return 0;
+}
+
+void sg_api_acknowledge(struct sg_live *l)
+{
+        struct sg_waiter *w, *next;
+
+        sg_list_foreach_safe (w, next, &l->waiters, job_link) {
+                if (!w->acknowledge)
+                        continue;
+                (void)sd_bus_reply_method_return(w->call, NULL);
+                waiter_free(w);
+        }
+}
+
+void sg_api_answer_waiters(struct sg_live *l)
+{
+        struct sg_waiter *w, *next;
+
+        sg_api_acknowledge(l);
+        sg_list_foreach_safe (w, next, &l->waiters, job_link) {
+                (void)sd_bus_reply_method_return(w->call, "sis",
+                                                 sg_job_state_to_string(l->job.state),
+                                                 sg_job_exit_status(&l->job), l->job.reason ?: "");
+                waiter_free(w);
+        }
+}
+
+/* --- signals */
+
+static int send_event(struct sg_client *c, const struct sg_job *j, const char *id)
+{
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
+        int r;
+
+        r = sd_bus_message_new_signal(c->bus, &m, SG_BUS_PATH, SG_BUS_MANAGER, "JobEvent");
+        if (r >= 0)
+                r = sd_bus_message_append(m, "ttsss", (uint64_t)0,
+                                          j->changed_usec ?: sg_now_realtime_usec(), id,
+                                          sg_job_state_to_string(j->state), j->reason ?: "");
+        if (r >= 0)
+                sg_client_send(c, m);
+        return r;
+}
+
+/* sd-bus's own would tell everybody on a message bus, also those who may not see the job. */
+static int send_changes(struct sg_client *c, const struct sg_job *j, const char *path)
+{
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
+        int r;
+
+        r = sd_bus_message_new_signal(c->bus, &m, path, "org.freedesktop.DBus.Properties",
+                                      "PropertiesChanged");
+        if (r >= 0)
+                r = sd_bus_message_append(m, "sa{sv}as", SG_BUS_JOB, 5, "State", "s",
+                                          sg_job_state_to_string(j->state), "Reason", "s",
+                                          j->reason ?: "", "Pid", "i", (int32_t)j->pid, "Started",
+                                          "t", j->started_usec, "Attempt", "t", j->key.attempt, 0);
+        if (r >= 0)
+                sg_client_send(c, m);
+        return r;
+}
+
+static void emit_to(struct sg_manager *m, struct sg_list *clients, const struct sg_job *j)
+{
+        char id[SG_JOB_ID_MAX] = "";
+        _cleanup_free_ char *path = NULL;
+        struct sg_client *c;
+
+        sg_list_foreach (c, clients, link) {
+                if (!c->subscribed || c->stuck || !sg_caller_may_see(m, &c->caller, j->uid))
+                        continue;
+                if (!id[0]) {
+                        sg_job_id_format(id, &j->key, m->node.name);
+                        if (sd_bus_path_encode(SG_BUS_JOB_PREFIX, id, &path) < 0)
+                                return;
+                }
+                (void)send_event(c, j, id);
+                if (!sg_job_state_is_final(j->state))
+                        (void)send_changes(c, j, path);
+        }
+}
+
+void sg_api_emit(struct sg_manager *m, const struct sg_job *j)
+{
+        if (m->server)
+                emit_to(m, sg_bus_server_clients(m->server), j);
+        if (m->service)
+                emit_to(m, sg_bus_service_clients(m->service), j);
+}
+
+/* --- what isn't there */
+
+#define CLASSES_SHOWN 256U
+
+int sg_api_no_class(const struct sg_manager *m, const char *name, sd_bus_error *error)
+{
+        const struct sg_settings *s = m->settings;
+        char names[CLASSES_SHOWN] = "";
+        size_t used = 0;
+
+        for (size_t i = 0; i < s->n_classes; i++) {
+                const char *next = s->classes[i].name;
+
+                if (used + strlen(next) + sizeof(" …") > sizeof(names)) {
+                        strcpy(names + used, " …");
+                        break;
+                }
+                used += (size_t)sprintf(names + used, "%s%s", i > 0 ? " " : "", next);
+        }
+        return sd_bus_error_setf(error, SG_ERROR_INVALID,
+                                 s->n_classes == 1
+                                         ? "there is no class '%s'\nthere is only %s; a file makes "
+                                           "others, see schedgov.policy(5)"
+                                         : "there is no class '%s'\nuse one of %s",
+                                 name, names);
+}

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Who may do what: decide() below, and nowhere else. Root, the daemon's own user and group schedgov
+ * may do everything and nobody else is asked about them. For all others polkit, where there is one,
+ * has the word; org.schedgov1(5) says what follows when there is none, or it doesn't answer.
+ *
+ * While polkit is asked the call is kept; then it is handled again from its start, and finds the
+ * answer here.
+ */
+#include "api/api.h"
+#include "base/time-util.h"
+#include "edge/bus/polkit.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+/* Calls that are kept, with all that they carry. */
+#define KEPT_MAX 256U
+#define KEPT_PER_USER_MAX 64U
+/* A call may look something up in the store before it comes for its answer. */
+#define KEPT_USEC (30 * SG_USEC_PER_SEC)
+/* What polkit says of users' own jobs is asked for once in this time, so that a submission does not
+ * cost two more switches of processes. A change of its rules is obeyed as late as that. */
+#define FRESH_USEC (5 * SG_USEC_PER_SEC)
+#define KNOWN_MAX 64U
+
+struct kept {
+        struct sg_list link;
+        struct sg_authorizer *authorizer;
+        sd_bus_message *call;
+        struct sg_client *client;
+        const char *action;
+        uid_t uid;
+        bool interactive;
+        struct sg_polkit_question *question;
+        struct kept *asker; /* it is another's question that we wait for */
+        struct sg_polkit_answer answer;
+        uint64_t answered_usec; /* 0: not yet */
+};
+
+/* What was last said of a user's own jobs. */
+struct known {
+        bool used;
+        uid_t uid;
+        enum sg_polkit_verdict verdict;
+        uint64_t asked_usec;
+};
+
+struct sg_authorizer {
+        struct sg_list kept;
+        unsigned n_kept;
+        sd_event_source *sweep_timer;
+        struct known known[KNOWN_MAX];
+};
+
+/* A wish: something to be done, to a job or to the node. */
+struct wish {
+        const char *action, *verb;
+        const struct sg_job *job; /* NULL: a new one of the caller's own, or the node */
+};
+
+int sg_authorizer_new(struct sg_authorizer **ret)
+{
+        struct sg_authorizer *a = calloc(1, sizeof(*a));
+
+        if (!a)
+                return -ENOMEM;
+        sg_list_init(&a->kept);
+        *ret = a;
+        return 0;
+}
+
+static int handle_again(struct kept *k)
+{
+        return sd_bus_enqueue_for_read(sd_bus_message_get_bus(k->call), k->call);
+}
+
+/* Whoever waits for the same answer has to ask for it anew. */
+static void kept_free(struct kept *k)
+{
+        struct kept *other, *next;
+
+        sg_list_remove(&k->link);
+        k->authorizer->n_kept--;
+        if (k->question)
+                sg_list_foreach_safe (other, next, &k->authorizer->kept, link)
+                        if (other->asker == k) {
+                                (void)handle_again(other);
+                                kept_free(other);
+                        }
+        sg_polkit_cancel(k->question);
+        sd_bus_message_unref(k->call);
+        free(k);
+}
+
+struct sg_authorizer *sg_authorizer_free(struct sg_authorizer *a)
+{
+        if (!a)
+                return NULL;
+        while (!sg_list_empty(&a->kept))
+                kept_free(sg_list_entry(a->kept.next, struct kept, link));
+        sd_event_source_disable_unref(a->sweep_timer);
+        free(a);
+        return NULL;
+}
+
+static struct kept *find_kept(struct sg_authorizer *a, const struct sg_client *c,
+                              const sd_bus_message *call)
+{
+        struct kept *k;
+
+        sg_list_foreach (k, &a->kept, link)
+                if (k->client == c && (!call || k->call == call))
+                        return k;
+        return NULL;
+}
+
+void sg_authorizer_forget(struct sg_authorizer *a, const struct sg_client *c)
+{
+        struct kept *k;
+
+        while ((k = find_kept(a, c, NULL)))
+                kept_free(k);
+}
+
+/* What is known of own jobs */
+
+static struct known *find_known(struct sg_authorizer *a, uid_t uid)
+{
+        for (size_t i = 0; i < KNOWN_MAX; i++)
+                if (a->known[i].used && a->known[i].uid == uid)
+                        return &a->known[i];
+        return NULL;
+}
+
+static void learn(struct sg_authorizer *a, uid_t uid, enum sg_polkit_verdict verdict)
+{
+        struct known *known = find_known(a, uid), *oldest = &a->known[0];
+
+        for (size_t i = 0; !known && i < KNOWN_MAX; i++)
+                if (!a->known[i].used)
+                        known = &a->known[i];
+                else if (a->known[i].asked_usec < oldest->asked_usec)
+                        oldest = &a->known[i];
+        *(known ?: oldest) = (struct known){true, uid, verdict, sg_now_monotonic_usec()};
+}
+
+/* Polkit has given no answer: the last one holds, for as long as an answer would. */
+static enum sg_polkit_verdict recall(struct sg_authorizer *a, uid_t uid)
+{
+        struct known *known = find_known(a, uid);
+
+        if (!known)
+                return SG_POLKIT_SILENT;
+        known->asked_usec = sg_now_monotonic_usec();
+        return known->verdict;
+}
+
+/* Calls that are kept */
+
+static int on_sweep(sd_event_source *source, uint64_t usec, void *userdata)
+{
+        struct sg_authorizer *a = userdata;
+        uint64_t now = sg_now_monotonic_usec();
+        struct kept *k, *next;
+        bool more = false;
+
+        (void)usec;
+        sg_list_foreach_safe (k, next, &a->kept, link) {
+                if (k->answered_usec == 0)
+                        continue;
+                if (k->answered_usec + KEPT_USEC <= now)
+                        kept_free(k);
+                else
+                        more = true;
+        }
+        if (more) {
+                (void)sd_event_source_set_time_relative(source, KEPT_USEC);
+                (void)sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+        }
+        return 0;
+}
+
+/* An answer that its call never comes for, as its job has ended meanwhile, isn't kept for ever. */
+static void arm_sweep(struct sg_authorizer *a, sd_event *event)
+{
+        int enabled = SD_EVENT_OFF;
+
+        if (!a->sweep_timer) {
+                (void)sd_event_add_time_relative(event, &a->sweep_timer, CLOCK_MONOTONIC, KEPT_USEC,
+                                                 0, on_sweep, a);
+                return;
+        }
+        (void)sd_event_source_get_enabled(a->sweep_timer, &enabled);
+        if (enabled == SD_EVENT_OFF) {
+                (void)sd_event_source_set_time_relative(a->sweep_timer, KEPT_USEC);
+                (void)sd_event_source_set_enabled(a->sweep_timer, SD_EVENT_ONESHOT);
+        }
+}
+
+static void answer_one(struct kept *k, struct sg_polkit_answer answer)
+{
+        k->asker = NULL;
+        k->answer = answer;
+        k->answered_usec = sg_now_monotonic_usec();
+        if (handle_again(k) >= 0)
+                return;
+        (void)sd_bus_reply_method_errno(k->call, -ENOMEM, NULL);
+        kept_free(k);
+}
+
+static void on_verdict(struct sg_polkit_answer answer, void *userdata)
+{
+        struct kept *k = userdata, *other, *next;
+        struct sg_authorizer *a = k->authorizer;
+
+        k->question = NULL;
+        if (strcmp(k->action, SG_ACTION_OWN_JOBS) == 0) {
+                if (answer.verdict == SG_POLKIT_SILENT)
+                        answer.verdict = recall(a, k->uid);
+                else if (answer.lasting || answer.verdict == SG_POLKIT_ABSENT)
+                        learn(a, k->uid, answer.verdict);
+        }
+        arm_sweep(a, sd_bus_get_event(sd_bus_message_get_bus(k->call)));
+        sg_list_foreach_safe (other, next, &a->kept, link)
+                if (other->asker == k)
+                        answer_one(other, answer);
+        answer_one(k, answer);
+}
+
+static bool has_room(struct sg_authorizer *a, uid_t uid)
+{
+        struct kept *k;
+        unsigned n = 0;
+
+        sg_list_foreach (k, &a->kept, link)
+                n += k->uid == uid;
+        return n < KEPT_PER_USER_MAX && a->n_kept < KEPT_MAX;
+}
+
+/* A user who submits a hundred jobs at once is asked about once. */
+static struct kept *find_asker(struct sg_authorizer *a, const struct kept *k)
+{
+        struct kept *other;
+
+        if (strcmp(k->action, SG_ACTION_OWN_JOBS) != 0)
+                return NULL;
+        sg_list_foreach (other, &a->kept, link)
+                if (other->question && other->uid == k->uid && other->action == k->action &&
+                    other->interactive == k->interactive)
+                        return other;
+        return NULL;
+}
+
+static int ask(struct sg_manager *m, sd_bus *bus, struct kept *k, const struct wish *wish)
+{
+        struct sg_polkit_request request = {.client = k->client,
+                                            .action = k->action,
+                                            .details = {.verb = wish->verb},
+                                            .interactive = k->interactive};
+        char id[SG_JOB_ID_MAX];
+
+        if (wish->job) {
+                sg_job_id_format(id, &wish->job->key, m->node.name);
+                request.details.job = id;
+                request.details.user = wish->job->user;
+        }
+        return sg_polkit_ask(&k->question, bus, &request, on_verdict, k);
+}
+
+static int keep(struct sg_manager *m, sd_bus *bus, struct sg_client *c, sd_bus_message *call,
+                const struct wish *wish)
+{
+        struct sg_authorizer *a = m->authorizer;
+        struct kept *k;
+        int r = 0;
+
+        if (!has_room(a, c->caller.uid))
+                return -EBUSY;
+        k = calloc(1, sizeof(*k));
+        if (!k)
+                return -ENOMEM;
+        *k = (struct kept){.authorizer = a,
+                           .call = sd_bus_message_ref(call),
+                           .client = c,
+                           .action = wish->action,
+                           .uid = c->caller.uid,
+                           .interactive =
+                                   sd_bus_message_get_allow_interactive_authorization(call) > 0};
+        k->asker = find_asker(a, k);
+        sg_list_append(&a->kept, &k->link);
+        a->n_kept++;
+        if (!k->asker)
+                r = ask(m, bus, k, wish);
+        if (r < 0)
+                kept_free(k);
+        return r;
+}
+
+/* The decision */
+
+/* 0: the call is kept until it can be given. */
+static int find_verdict(struct sg_manager *m, struct sg_client *c, sd_bus_message *call,
+                        const struct wish *wish, enum sg_polkit_verdict *ret)
+{
+        struct sg_authorizer *a = m->authorizer;
+        bool own = strcmp(wish->action, SG_ACTION_OWN_JOBS) == 0;
+        struct known *known = own ? find_known(a, c->caller.uid) : NULL;
+        struct kept *k = find_kept(a, c, call);
+        sd_bus *bus = sg_bus_service_bus(m->service);
+        int r;
+
+        if (k && k->answered_usec > 0 && strcmp(k->action, wish->action) != 0) {
+                kept_free(k); /* whose job it is has changed meanwhile */
+                k = NULL;
+        }
+        if (k && k->answered_usec > 0) {
+                *ret = k->answer.verdict;
+                kept_free(k);
+                return 1;
+        }
+        if (!bus) {
+                *ret = SG_POLKIT_ABSENT;
+                return 1;
+        }
+        if (known && known->asked_usec + FRESH_USEC > sg_now_monotonic_usec()) {
+                *ret = known->verdict;
+                return 1;
+        }
+        r = keep(m, bus, c, call, wish);
+        if (r == -ESRCH) { /* its process has gone, and can't be asked about */
+                *ret = SG_POLKIT_SILENT;
+                return 1;
+        }
+        return r;
+}
+
+static int refuse(const struct wish *wish, enum sg_polkit_verdict verdict, sd_bus_error *error)
+{
+        bool own = strcmp(wish->action, SG_ACTION_OWN_JOBS) == 0;
+
+        if (verdict == SG_POLKIT_ASK)
+                return sd_bus_error_setf(error, SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED,
+                                         "%s: authentication is needed\n"
+                                         "polkit's action %s asks for it; do it on a terminal",
+                                         wish->verb, wish->action);
+        if (own && verdict == SG_POLKIT_SILENT)
+                return sd_bus_error_setf(error, SG_ERROR_BUSY,
+                                         "%s: polkit doesn't say whether you may\n"
+                                         "see whether polkit.service is well",
+                                         wish->verb);
+        if (own)
+                return sd_bus_error_setf(error, SG_ERROR_DENIED,
+                                         "%s: access denied\na rule of polkit denies you %s",
+                                         wish->verb, wish->action);
+        if (wish->job)
+                return sd_bus_error_setf(error, SG_ERROR_NOT_YOURS,
+                                         "job %" PRIu64 " is %s's: only its owner or root may %s it"
+                                         "\nso may members of group schedgov, and whom polkit "
+                                         "allows %s",
+                                         wish->job->key.n, wish->job->user, wish->verb,
+                                         wish->action);
+        return sd_bus_error_setf(error, SG_ERROR_DENIED,
+                                 "only root and members of group schedgov may %s\n"
+                                 "so may those whom polkit allows %s",
+                                 wish->verb, wish->action);
+}
+
+static int decide(struct sg_manager *m, sd_bus_message *call, const struct wish *wish,
+                  sd_bus_error *error)
+{
+        struct sg_client *c = sg_api_client(m, call);
+        enum sg_polkit_verdict verdict = SG_POLKIT_NO;
+        int r;
+
+        if (!c)
+                return -ENOTCONN;
+        if (sg_caller_is_admin(m, &c->caller))
+                return 1;
+        r = find_verdict(m, c, call, wish, &verdict);
+        if (r == -EBUSY)
+                return sd_bus_error_set(error, SG_ERROR_BUSY, "too much is asked at once");
+        if (r <= 0)
+                return r;
+        /* Where nobody is there to ask, it is as it always was. */
+        if (verdict == SG_POLKIT_YES ||
+            (verdict == SG_POLKIT_ABSENT && strcmp(wish->action, SG_ACTION_OWN_JOBS) == 0))
+                return 1;
+        return refuse(wish, verdict, error);
+}
+
+int sg_authorize_submit(struct sg_manager *m, sd_bus_message *call, const char *verb,
+                        sd_bus_error *error)
+{
+        return decide(m, call, &(struct wish){.action = SG_ACTION_OWN_JOBS, .verb = verb}, error);
+}
+
+int sg_authorize_job(struct sg_manager *m, sd_bus_message *call, const struct sg_job *job,
+                     const char *verb, sd_bus_error *error)
+{
+        struct sg_client *c = sg_api_client(m, call);
+        struct wish wish = {.verb = verb, .job = job};
+
+        wish.action = c && c->caller.uid == job->uid ? SG_ACTION_OWN_JOBS : SG_ACTION_JOBS;
+        return decide(m, call, &wish, error);
+}
+
+int sg_authorize_node(struct sg_manager *m, sd_bus_message *call, const char *verb,
+                      sd_bus_error *error)
+{
+        return decide(m, call, &(struct wish){.action = SG_ACTION_NODE, .verb = verb}, error);
+}

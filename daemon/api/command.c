@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The command of a request: what is to be run goes into the spec as it came, byte for byte; what is
+ * shown of it is made printable. */
+#include "api/api.h"
+#include "base/cleanup.h"
+#include "base/utf8.h"
+#include "proto/job-env.h"
+#include "proto/spec.h"
+#include <errno.h>
+#include <string.h>
+
+#define COMMAND_SHOWN 160 /* bytes of the command that lists show */
+
+/* A block is strings, each with its NUL, as in /proc/PID/cmdline: argv and environments may hold
+ * any byte but that. */
+bool sg_block_is_whole(const char *block, size_t size)
+{
+        return size == 0 || block[size - 1] == 0;
+}
+
+static void put_block(struct sg_record *r, uint16_t tag, const char *block, size_t size)
+{
+        for (const char *p = block; p < block + size; p += strlen(p) + 1)
+                sg_record_put_str(r, tag, p);
+}
+
+/* A job may submit others, not only by schedctl. */
+static int put_environment(struct sg_record *r, const char *block, size_t size)
+{
+        _cleanup_free_ const char **env = NULL;
+        size_t n = 0;
+
+        for (const char *p = block; p < block + size; p += strlen(p) + 1)
+                n++;
+        env = malloc((n + 1) * sizeof(*env));
+        if (!env)
+                return -ENOMEM;
+        n = 0;
+        for (const char *p = block; p < block + size; p += strlen(p) + 1)
+                env[n++] = p;
+        env[n] = NULL;
+        n = sg_job_env_drop(env);
+        for (size_t i = 0; i < n; i++)
+                sg_record_put_str(r, SG_SPEC_ENV, env[i]);
+        return 0;
+}
+
+/* The words with single blanks between them, cut where policies stop looking. */
+static char *join(const char *argv, size_t size)
+{
+        size_t n = size > SG_COMMAND_COMPARED ? SG_COMMAND_COMPARED : size;
+        char *line = malloc(n + 1);
+
+        if (!line)
+                return NULL;
+        for (size_t i = 0; i < n; i++)
+                line[i] = argv[i] == 0 ? ' ' : argv[i];
+        while (n > 0 && line[n - 1] == ' ')
+                n--;
+        line[n] = 0;
+        return line;
+}
+
+/* What lists show: printable, one line, cut where it gets long. */
+static char *show(const char *line)
+{
+        size_t n = sg_utf8_fit(line, strlen(line), COMMAND_SHOWN);
+        char *s;
+
+        while (n > 0 && line[n - 1] == ' ')
+                n--;
+        s = strndup(line, n);
+        if (s)
+                sg_utf8_clean(s, n);
+        return s;
+}
+
+char *sg_command_shown(const char *argv, size_t size)
+{
+        _cleanup_free_ char *line = join(argv, size);
+
+        return line ? show(line) : NULL;
+}
+
+/* Without --name a job is called as its program is. */
+static void default_name(struct sg_job *j, const char *argv, bool script)
+{
+        const char *base;
+
+        if (j->name[0])
+                return;
+        if (script) {
+                strcpy(j->name, "script");
+                return;
+        }
+        base = strrchr(argv, '/');
+        (void)snprintf(j->name, sizeof(j->name), "%s", base && base[1] ? base + 1 : argv);
+        for (char *p = j->name; *p; p++)
+                if ((unsigned char)*p < 0x20 || (unsigned char)*p >= 0x7f)
+                        *p = '_';
+}
+
+int sg_submission_show_command(struct sg_submission *s, const char *argv, size_t size)
+{
+        default_name(&s->job, argv, size == 0);
+        s->command = size == 0 ? strdup("script") : join(argv, size);
+        s->job.command = s->command ? show(s->command) : NULL;
+        return s->job.command ? 0 : -ENOMEM;
+}
+
+int sg_submission_read_command(struct sg_submission *s, sd_bus_message *m, sd_bus_error *error)
+{
+        const void *argv, *script, *env;
+        size_t argv_size, script_size, env_size;
+        int r;
+
+        r = sd_bus_message_read_array(m, 'y', &argv, &argv_size);
+        if (r >= 0)
+                r = sd_bus_message_read_array(m, 'y', &script, &script_size);
+        if (r >= 0)
+                r = sd_bus_message_read_array(m, 'y', &env, &env_size);
+        if (r < 0)
+                return r;
+        if (!sg_block_is_whole(argv, argv_size) || !sg_block_is_whole(env, env_size))
+                return sd_bus_error_set(error, SG_ERROR_INVALID,
+                                        "command and environment must be NUL-terminated strings");
+        if (argv_size == 0 && script_size == 0)
+                return sd_bus_error_set(error, SG_ERROR_INVALID, "no command");
+        if (script_size == 0 && *(const char *)argv == 0)
+                return sd_bus_error_set(error, SG_ERROR_INVALID, "the command's name is empty");
+        if (script_size > SG_SCRIPT_MAX)
+                return sd_bus_error_set(error, SG_ERROR_INVALID, "the script is longer than 1M");
+        if (argv_size + script_size + env_size > SG_SPEC_MAX - 65536)
+                return sd_bus_error_set(error, SG_ERROR_INVALID,
+                                        "command and environment are longer than 8M");
+        put_block(&s->spec, SG_SPEC_ARG, argv, argv_size);
+        r = put_environment(&s->spec, env, env_size);
+        if (r < 0)
+                return r;
+        if (script_size > 0)
+                sg_record_put(&s->spec, SG_SPEC_SCRIPT, script, script_size);
+        return sg_submission_show_command(s, argv, script_size > 0 ? 0 : argv_size);
+}

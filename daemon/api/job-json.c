@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The documents: a job's (schedgov.job/1) and the node's (schedgov.status/1). Keys are added, never
+ * renamed. */
+#include "api/api.h"
+#include "base/format.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#define WEIGHT_DEFAULT 100
+
+static json_t *string_or_null(const char *s)
+{
+        return s ? json_string(s) : json_null();
+}
+
+static json_t *time_or_null(uint64_t usec)
+{
+        char buf[SG_FORMAT_MAX];
+
+        return usec == 0 ? json_null() : json_string(sg_format_rfc3339(buf, usec));
+}
+
+static json_t *signal_or_null(int64_t sig)
+{
+        return sig == 0 ? json_null() : json_string(sg_signal_name((int)sig) ?: "?");
+}
+
+static json_t *times(const struct sg_job *j)
+{
+        return json_pack("{s:o,s:o,s:o,s:o}", "deadline", time_or_null(j->deadline_usec),
+                         "submitted", time_or_null(j->submitted_usec), "started",
+                         time_or_null(j->started_usec), "ended", time_or_null(j->ended_usec));
+}
+
+/* The kernel's own weight of a group that is only observed is no limit of anybody's. */
+static json_t *weight(const struct sg_job *j, uint64_t v)
+{
+        return j->adopted == SG_ADOPTED_OBSERVED && v == WEIGHT_DEFAULT ? json_null()
+                                                                        : sg_json_number(v);
+}
+
+static json_t *limits(const struct sg_job *j)
+{
+        const struct sg_limits *l = &j->limits;
+        json_t *o = json_object();
+
+        json_object_set_new(o, "cpu_weight", weight(j, l->cpu_weight));
+        json_object_set_new(o, "cpu_quota",
+                            l->cpu_quota_pm == SG_UNLIMITED
+                                    ? json_null()
+                                    : json_real((double)l->cpu_quota_pm / 1e4));
+        json_object_set_new(o, "cpus",
+                            l->cpus == 0 ? json_null() : json_integer((json_int_t)l->cpus));
+        json_object_set_new(o, "memory_high", sg_json_number(l->memory_high));
+        json_object_set_new(o, "memory_max", sg_json_number(l->memory_max));
+        json_object_set_new(o, "memory_swap_max", sg_json_number(l->memory_swap_max));
+        json_object_set_new(o, "tasks_max", sg_json_number(l->tasks_max));
+        json_object_set_new(o, "io_weight", weight(j, l->io_weight));
+        json_object_set_new(o, "io_read_max", sg_json_number(l->io_read_max));
+        json_object_set_new(o, "io_write_max", sg_json_number(l->io_write_max));
+        json_object_set_new(o, "time_limit_sec",
+                            l->time_limit_usec == SG_UNLIMITED
+                                    ? json_null()
+                                    : json_real((double)l->time_limit_usec / 1e6));
+        json_object_set_new(o, "gpus", json_array());
+        return o;
+}
+
+static json_t *limit_names(uint32_t bits)
+{
+        json_t *a = json_array();
+
+        for (unsigned k = 0; k < _SG_LIMIT_MAX; k++)
+                if (bits & (1U << k))
+                        json_array_append_new(a, json_string(sg_limit_kind_to_string(k)));
+        return a;
+}
+
+/* Of a job that waits, or isn't one yet: which of its limits can't be held here, as far as is known
+ * before it has groups. */
+static uint32_t beyond_us(const struct sg_manager *m, const struct sg_limits *l)
+{
+        const struct {
+                bool asked;
+                enum sg_limit_kind kind;
+        } limits[] = {
+                {l->cpu_weight != 100, SG_LIMIT_CPU_WEIGHT},
+                {l->cpu_quota_pm != SG_UNLIMITED, SG_LIMIT_CPU_QUOTA},
+                {l->pin, SG_LIMIT_CPUSET},
+                {l->memory_high != SG_UNLIMITED, SG_LIMIT_MEMORY_HIGH},
+                {l->memory_max != SG_UNLIMITED, SG_LIMIT_MEMORY_MAX},
+                {l->memory_swap_max != SG_UNLIMITED, SG_LIMIT_SWAP},
+                {l->tasks_max != SG_UNLIMITED, SG_LIMIT_TASKS},
+                {l->io_weight != 100, SG_LIMIT_IO_WEIGHT},
+                {l->io_read_max != SG_UNLIMITED, SG_LIMIT_IO_READ},
+                {l->io_write_max != SG_UNLIMITED, SG_LIMIT_IO_WRITE},
+        };
+        uint32_t asked = 0;
+
+        for (size_t i = 0; i < SG_ELEMENTSOF(limits); i++)
+                if (limits[i].asked)
+                        asked |= 1U << limits[i].kind;
+        return asked & sg_backend_unenforced(m->backend);
+}
+
+static uint32_t unenforced(const struct sg_manager *m, const struct sg_job *j,
+                           const struct sg_live *live)
+{
+        if (live && live->scope)
+                return sg_scope_unenforced(live->scope);
+        return j->state == SG_JOB_QUEUED ? beyond_us(m, &j->limits) : 0;
+}
+
+const char *sg_job_reason_now(const struct sg_job *j, struct sg_live *live, char *buf, size_t size)
+{
+        if (live && j->state == SG_JOB_QUEUED && !j->reason) {
+                sg_live_why_pending(live, buf, size);
+                return buf;
+        }
+        return j->reason ?: "";
+}
+
+int sg_json_dump(json_t *o, char **ret)
+{
+        char *s = o ? json_dumps(o, JSON_COMPACT) : NULL;
+
+        json_decref(o);
+        if (!s)
+                return -ENOMEM;
+        *ret = s;
+        return 0;
+}
+
+int sg_job_document(struct sg_manager *m, const struct sg_job *j, struct sg_live *live, bool full,
+                    char **ret)
+{
+        char id[SG_JOB_ID_MAX], why[256];
+        json_t *o = json_object();
+
+        sg_job_id_format(id, &j->key, m->node.name);
+        json_object_set_new(o, "schema", json_string("schedgov.job/1"));
+        json_object_set_new(o, "id", json_string(id));
+        json_object_set_new(o, "name", json_string(j->name));
+        json_object_set_new(o, "class", json_string(j->class));
+        json_object_set_new(o, "user", json_string(j->user));
+        json_object_set_new(o, "uid", json_integer((json_int_t)j->uid));
+        json_object_set_new(o, "state", json_string(sg_job_state_to_string(j->state)));
+        json_object_set_new(o, "reason", json_string(sg_job_reason_now(j, live, why, sizeof(why))));
+        json_object_set_new(o, "pid", j->pid > 0 ? json_integer(j->pid) : json_null());
+        json_object_set_new(o, "node", json_string(m->node.name));
+        json_object_set_new(o, "attempt", json_integer((json_int_t)j->key.attempt));
+        json_object_set_new(o, "priority", json_integer(j->priority));
+        json_object_set_new(o, "array_index",
+                            j->array_first > 0 ? json_integer(j->array_index) : json_null());
+        json_object_set_new(o, "command", full ? string_or_null(j->command) : json_null());
+        json_object_set_new(o, "output", full ? string_or_null(j->output) : json_null());
+        json_object_set_new(o, "error", full ? string_or_null(j->error) : json_null());
+        json_object_set_new(o, "exit_code",
+                            j->exit_code < 0 ? json_null() : json_integer(j->exit_code));
+        json_object_set_new(o, "signal", signal_or_null(j->signal));
+        json_object_set_new(o, "times", times(j));
+        json_object_set_new(o, "limits", limits(j));
+        json_object_set_new(o, "not_enforced", limit_names(unenforced(m, j, live)));
+        json_object_set_new(o, "usage", sg_json_usage(j, live));
+        json_object_set_new(o, "adopted", json_boolean(j->adopted != SG_ADOPTED_NOT));
+        json_object_set_new(o, "unit", string_or_null(j->unit));
+        json_object_set_new(o, "cgroup", string_or_null(j->group));
+        json_object_set_new(o, "progress", sg_json_progress(j, live, full));
+        json_object_set_new(o, "progress_from", full ? string_or_null(j->progress) : json_null());
+        json_object_set_new(o, "share", live && live->measured ? sg_json_share(live) : json_null());
+        return sg_json_dump(o, ret);
+}
+
+int sg_status_document(struct sg_manager *m, char **ret)
+{
+        uint64_t count[_SG_JOB_STATE_MAX] = {0};
+        const char *trouble = sg_store_error(m->store);
+        json_t *o = json_object(), *jobs = json_object();
+        struct sg_live *l;
+
+        sg_list_foreach (l, &m->jobs, link)
+                count[l->job.state]++;
+        for (unsigned state = 0; state <= SG_JOB_SUSPENDED; state++)
+                json_object_set_new(jobs, sg_job_state_to_string(state),
+                                    json_integer((json_int_t)count[state]));
+        json_object_set_new(o, "schema", json_string("schedgov.status/1"));
+        json_object_set_new(o, "version", json_string(SG_VERSION));
+        json_object_set_new(o, "node", json_string(m->node.name));
+        json_object_set_new(o, "pid", json_integer(getpid()));
+        json_object_set_new(o, "backend", json_string(sg_backend_name(m->backend)));
+        json_object_set_new(o, "backend_detail", json_string(sg_backend_describe(m->backend)));
+        json_object_set_new(o, "not_enforced", limit_names(sg_backend_unenforced(m->backend)));
+        json_object_set_new(o, "cpus", json_integer((json_int_t)m->node.n_cpus));
+        json_object_set_new(o, "memory_bytes", json_integer((json_int_t)m->node.memory_total));
+        json_object_set_new(o, "jobs", jobs);
+        json_object_set_new(o, "load", sg_json_load(m));
+        json_object_set_new(o, "links", sg_json_links(m));
+        json_object_set_new(o, "max_jobs",
+                            sg_json_number(sg_queue_max_jobs(m->queue, m->node.n_cpus)));
+        json_object_set_new(o, "store", json_string(trouble ?: "ok"));
+        return sg_json_dump(o, ret);
+}

@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* org.schedgov1.Job: what may be asked of a live job, by its owner or an administrator. */
+#include "adopt/adopt.h"
+#include "api/api.h"
+#include "base/time-util.h"
+#include "core/queue/order.h"
+#include "edge/common/log.h"
+#include "govern/loop.h"
+#include "monitor/monitor.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+
+/* --- finding it */
+
+/* Whether the call that is being handled may know of it. */
+static bool visible(struct sg_manager *m, sd_bus *bus, const struct sg_live *l)
+{
+        sd_bus_message *call = sd_bus_get_current_message(bus);
+        struct sg_client *c = call ? sg_api_client(m, call) : NULL;
+
+        return c && sg_caller_may_see(m, &c->caller, l->job.uid);
+}
+
+/* Who means a job from before the node got its name is told what it is called now. */
+static int not_live(struct sg_manager *m, sd_bus *bus, const struct sg_job_key *key, const char *id,
+                    sd_bus_error *error)
+{
+        const struct sg_live *other = sg_manager_find(m, key->n);
+        char name[SG_JOB_ID_MAX];
+
+        if (other && other->stored && visible(m, bus, other)) {
+                sg_job_id_format(name, &other->job.key, m->node.name);
+                return sd_bus_error_setf(error, SG_ERROR_NO_SUCH_JOB,
+                                         "there is no live job %s\nthere is job %s", id, name);
+        }
+        if (strcmp(key->origin, m->node.name) != 0)
+                return sd_bus_error_setf(error, SG_ERROR_NO_SUCH_JOB, "there is no live job %s",
+                                         id);
+        return key->n <= m->last_n
+                       ? sd_bus_error_setf(error, SG_ERROR_WRONG_STATE, "job %s has ended", id)
+                       : sd_bus_error_setf(error, SG_ERROR_NO_SUCH_JOB, "there is no job %s", id);
+}
+
+int sg_api_find_job(sd_bus *bus, const char *path, const char *interface, void *userdata,
+                    void **ret_found, sd_bus_error *error)
+{
+        struct sg_manager *m = userdata;
+        _cleanup_free_ char *id = NULL;
+        struct sg_job_key key;
+        struct sg_live *l;
+        int r;
+
+        (void)interface;
+        r = sd_bus_path_decode(path, SG_BUS_JOB_PREFIX, &id);
+        if (r <= 0 || !*id) /* the parent of them all is no job */
+                return r < 0 ? r : 0;
+        if (sg_job_id_parse(id, m->node.name, &key) < 0)
+                return sd_bus_error_setf(error, SG_ERROR_INVALID, "'%s' is no job id", id);
+        l = sg_manager_find_key(m, &key);
+        if (!l)
+                return not_live(m, bus, &key, id, error);
+        if (!l->stored || !visible(m, bus, l))
+                return sd_bus_error_setf(error, SG_ERROR_NO_SUCH_JOB, "there is no job %s", id);
+        if (l->dropping && !l->requeueing)
+                return sd_bus_error_setf(error, SG_ERROR_WRONG_STATE, "job %s has ended", id);
+        *ret_found = l;
+        return 1;
+}
+
+int sg_api_list_job_paths(sd_bus *bus, const char *prefix, void *userdata, char ***ret_nodes,
+                          sd_bus_error *error)
+{
+        struct sg_manager *m = userdata;
+        struct sg_live *l;
+        char **nodes, id[SG_JOB_ID_MAX];
+        size_t n = 0;
+
+        (void)prefix;
+        (void)error;
+        nodes = calloc(m->n_jobs + 1, sizeof(*nodes));
+        if (!nodes)
+                return -ENOMEM;
+        sg_list_foreach (l, &m->jobs, link) {
+                if (!l->stored || l->dropping || !visible(m, bus, l))
+                        continue;
+                sg_job_id_format(id, &l->job.key, m->node.name);
+                if (sd_bus_path_encode(SG_BUS_JOB_PREFIX, id, &nodes[n]) < 0)
+                        break;
+                n++;
+        }
+        *ret_nodes = nodes;
+        return 0;
+}
+
+/* --- checks */
+
+static int wrong_state(struct sg_live *l, const char *wanted, sd_bus_error *error)
+{
+        return sd_bus_error_setf(error, SG_ERROR_WRONG_STATE, "job %" PRIu64 " is %s, not %s",
+                                 l->job.key.n, sg_job_state_to_string(l->job.state), wanted);
+}
+
+/* Answers that wait for the disk */
+
+static void on_durable(int result, const struct sg_job *job, void *userdata)
+{
+        sd_bus_message *call = userdata;
+
+        (void)job;
+        if (result < 0)
+                (void)sd_bus_reply_method_errorf(call, SG_ERROR_STORE, "cannot store that: %s",
+                                                 strerror(-result));
+        else
+                (void)sd_bus_reply_method_return(call, NULL);
+        sd_bus_message_unref(call);
+}
+
+static int store_and_answer(struct sg_live *l, sd_bus_message *call)
+{
+        l->job.changed_usec = sg_now_realtime_usec();
+        sg_api_emit(l->manager, &l->job);
+        sg_store_update(l->manager->store, &l->job, on_durable, sd_bus_message_ref(call));
+        return 1;
+}
+
+/* --- methods */
+
+static int stop(sd_bus_message *call, struct sg_live *l, enum sg_job_intent intent,
+                const char *what)
+{
+        struct sg_client *c = sg_api_client(l->manager, call);
+        char reason[128], name[24];
+        int r;
+
+        r = sg_waiter_add(l, c, call, true);
+        if (r < 0)
+                return r;
+        (void)snprintf(name, sizeof(name), "uid %u", c->caller.uid);
+        (void)snprintf(reason, sizeof(reason), "%s by %s%s", what,
+                       c->caller.uid == l->job.uid ? l->job.user
+                       : c->caller.uid == 0        ? "root"
+                                                   : name,
+                       l->job.state == SG_JOB_QUEUED ? " before it started" : "");
+        sg_live_stop(l, intent, reason);
+        return 1;
+}
+
+static int job_cancel(sd_bus_message *call, struct sg_live *l, sd_bus_error *error)
+{
+        int r = sg_adopted_check(l, SG_ADOPTED_GOVERNED, "cancelled", error);
+
+        return r < 0 ? r : stop(call, l, SG_INTENT_CANCEL, "cancelled");
+}
+
+static int job_requeue(sd_bus_message *call, struct sg_live *l, sd_bus_error *error)
+{
+        if (l->job.state == SG_JOB_QUEUED)
+                return wrong_state(l, "running", error);
+        if (l->job.adopted)
+                return sd_bus_error_setf(error, SG_ERROR_WRONG_STATE,
+                                         "job %" PRIu64
+                                         " was started by others: it can't be started again from "
+                                         "here",
+                                         l->job.key.n);
+        if (l->job.foreground)
+                return sd_bus_error_setf(error, SG_ERROR_WRONG_STATE,
+                                         "job %" PRIu64
+                                         " runs on a terminal: it can't be started again from here",
+                                         l->job.key.n);
+        return stop(call, l, SG_INTENT_REQUEUE, "requeued");
+}
+
+static int job_hold(sd_bus_message *call, struct sg_live *l, sd_bus_error *error)
+{
+        if (l->job.state != SG_JOB_QUEUED)
+                return wrong_state(l, "queued", error);
+        l->job.hold = 1;
+        sg_queue_remove(l->manager->queue, &l->entry);
+        return store_and_answer(l, call);
+}
+
+static int job_release(sd_bus_message *call, struct sg_live *l, sd_bus_error *error)
+{
+        if (!l->job.hold)
+                return sd_bus_error_setf(error, SG_ERROR_WRONG_STATE, "job %" PRIu64 " is not held",
+                                         l->job.key.n);
+        l->job.hold = 0;
+        sg_live_enqueue(l);
+        return store_and_answer(l, call);
+}
+
+static int set_frozen(sd_bus_message *call, struct sg_live *l, bool frozen, sd_bus_error *error)
+{
+        int r = sg_adopted_check(l, SG_ADOPTED_GOVERNED, frozen ? "suspended" : "resumed", error);
+
+        if (r < 0)
+                return r;
+        if (l->job.state != (frozen ? SG_JOB_RUNNING : SG_JOB_SUSPENDED))
+                return wrong_state(l, frozen ? "running" : "suspended", error);
+        if (!l->scope)
+                return sd_bus_error_setf(error, SG_ERROR_WRONG_STATE,
+                                         "job %" PRIu64 " has no group", l->job.key.n);
+        if (l->job.adopted)
+                return sg_adopted_freeze(l, call, frozen, error);
+        r = sg_scope_freeze(l->scope, frozen);
+        if (r < 0)
+                return sd_bus_error_setf(error, SG_ERROR_INVALID, "cannot %s job %" PRIu64 ": %s",
+                                         frozen ? "suspend" : "resume", l->job.key.n, strerror(-r));
+        sg_monitor_pause(l, frozen);
+        l->job.state = frozen ? SG_JOB_SUSPENDED : SG_JOB_RUNNING;
+        return store_and_answer(l, call);
+}
+
+static int job_suspend(sd_bus_message *call, struct sg_live *l, sd_bus_error *error)
+{
+        return set_frozen(call, l, true, error);
+}
+
+static int job_resume(sd_bus_message *call, struct sg_live *l, sd_bus_error *error)
+{
+        return set_frozen(call, l, false, error);
+}
+
+static int job_signal(sd_bus_message *call, struct sg_live *l, sd_bus_error *error)
+{
+        int sig, r;
+
+        r = sg_adopted_check(l, SG_ADOPTED_GOVERNED, "signalled", error);
+        if (r >= 0)
+                r = sd_bus_message_read(call, "i", &sig);
+        if (r < 0)
+                return r;
+        if (sig < 1 || sig > SIGRTMAX)
+                return sd_bus_error_setf(error, SG_ERROR_INVALID, "%d is no signal", sig);
+        if (!l->scope || l->job.pid == 0)
+                return wrong_state(l, "running", error);
+        if (l->job.adopted)
+                return sg_adopted_signal(l, call, sig, error);
+        r = sg_scope_signal(l->scope, sig);
+        if (r < 0)
+                return sd_bus_error_setf(error, SG_ERROR_INVALID,
+                                         "cannot signal job %" PRIu64 ": %s", l->job.key.n,
+                                         strerror(-r));
+        return sd_bus_reply_method_return(call, NULL);
+}
+
+/* --- Set */
+
+struct set_answer {
+        struct sg_manager *manager;
+        sd_bus_message *call;
+        uint64_t n;
+        struct sg_limits limits;
+        struct sg_cpuset cpus; /* of its own, if it has such */
+        uint64_t deadline_usec;
+        int64_t priority;
+        char name[SG_JOB_NAME_MAX];
+        uint32_t unenforced;
+};
+
+static void set_answer_free(struct set_answer *a)
+{
+        sd_bus_message_unref(a->call);
+        free(a);
+}
+
+static void on_set_durable(int result, const struct sg_job *job, void *userdata)
+{
+        struct set_answer *a = userdata;
+        sd_bus_message *reply = NULL;
+        int r = result;
+
+        (void)job;
+        if (r >= 0)
+                r = sd_bus_message_new_method_return(a->call, &reply);
+        if (r >= 0)
+                r = sd_bus_message_open_container(reply, 'a', "s");
+        for (unsigned k = 0; r >= 0 && k < _SG_LIMIT_MAX; k++)
+                if (a->unenforced & (1U << k))
+                        r = sd_bus_message_append(reply, "s", sg_limit_kind_to_string(k));
+        if (r >= 0)
+                r = sd_bus_message_close_container(reply);
+        if (r >= 0)
+                r = sd_bus_send(NULL, reply, NULL);
+        if (r < 0)
+                (void)sd_bus_reply_method_errorf(a->call, SG_ERROR_STORE,
+                                                 "applied, but cannot be stored: %s", strerror(-r));
+        sd_bus_message_unref(reply);
+        set_answer_free(a);
+}
+
+/* The kernel holds the limits: now the rest of it may change, too. */
+static void apply_changes(struct sg_live *l, struct set_answer *a)
+{
+        struct sg_queue_entry e = l->entry;
+
+        l->job.limits = a->limits;
+        if (l->pinned)
+                sg_live_pin(l, &a->cpus);
+        l->job.deadline_usec = a->deadline_usec;
+        l->job.priority = a->priority;
+        strcpy(l->job.name, a->name);
+        sg_order_describe(&e, &l->job, sg_loop_history(l->manager, &l->job));
+        l->entry.size = e.size;
+        l->entry.deadline_usec = e.deadline_usec;
+        l->entry.limit_usec = e.limit_usec;
+        sg_queue_change(l->manager->queue, &l->entry, e.priority, e.memory);
+        if ((l->job.state == SG_JOB_RUNNING || l->job.state == SG_JOB_SUSPENDED) &&
+            l->job.intent == SG_INTENT_NONE)
+                sg_live_arm_time_limit(l);
+        sg_manager_schedule(l->manager);
+        if (l->measured) {
+                sg_loop_changed(l);
+                sg_monitor_publish(l);
+                sg_monitor_wake(l->manager->monitor);
+        }
+        if (l->scope)
+                a->unenforced = sg_scope_unenforced(l->scope);
+        sg_store_update(l->manager->store, &l->job, on_set_durable, a);
+}
+
+static void on_limits_set(struct sg_scope *s, int result, const char *why, void *userdata)
+{
+        struct set_answer *a = userdata;
+        struct sg_live *l = sg_manager_find(a->manager, a->n);
+
+        (void)s;
+        if (l)
+                l->setting = false;
+        if (result < 0 || !l) {
+                (void)sd_bus_reply_method_errorf(a->call, SG_ERROR_INVALID, "job %" PRIu64 ": %s",
+                                                 a->n, why ?: strerror(-result));
+                set_answer_free(a);
+        } else {
+                apply_changes(l, a);
+        }
+}
+
+/* What of it Set may change, as asked for. A number of CPUs without a second one is both. */
+static int read_changes(sd_bus_message *call, struct sg_live *l, struct sg_submission *s,
+                        sd_bus_error *error)
+{
+        struct sg_limits *limits = &s->job.limits;
+        int r;
+
+        limits->cpus_max = 0;
+        r = sg_api_read_dict(call, sg_option_read_live, s, error);
+        if (r < 0)
+                return r;
+        if (limits->cpus_max == 0)
+                limits->cpus_max = s->asked & SG_ASK_CPUS ? limits->cpus : l->job.limits.cpus_max;
+        r = sg_limits_check_cpus(limits, error);
+        if (r >= 0 && s->asked & SG_ASK_TIME_LIMIT)
+                r = sg_adopted_check(l, SG_ADOPTED_GOVERNED, "ended by a time limit", error);
+        return r < 0 ? r
+                     : sg_limits_check(limits, s->asked, l->class, l->manager->settings,
+                                       &l->manager->node, error);
+}
+
+/* Of its own, if it has such: as many as it may have now. */
+static struct sg_cpuset cpus_within(const struct sg_live *l, const struct sg_limits *limits)
+{
+        uint64_t n;
+
+        if (!l->pinned)
+                return (struct sg_cpuset){0};
+        n = sg_cpuset_count(l->pinned);
+        if (n < limits->cpus)
+                n = limits->cpus;
+        if (n > limits->cpus_max)
+                n = limits->cpus_max;
+        return sg_live_cpus_of(l, n);
+}
+
+static int job_set(sd_bus_message *call, struct sg_live *l, sd_bus_error *error)
+{
+        _cleanup_free_ char *why = NULL;
+        struct sg_manager *m = l->manager;
+        struct sg_submission s = {
+                .job = l->job}; /* borrows the strings; Set changes none of them */
+        struct set_answer *a;
+        int r;
+
+        r = sg_adopted_check(l, SG_ADOPTED_LIMITED, "limited", error);
+        if (r >= 0)
+                r = read_changes(call, l, &s, error);
+        if (r < 0)
+                return r;
+        a = malloc(sizeof(*a));
+        if (!a)
+                return -ENOMEM;
+        *a = (struct set_answer){.manager = m,
+                                 .call = sd_bus_message_ref(call),
+                                 .n = l->job.key.n,
+                                 .limits = s.job.limits,
+                                 .cpus = cpus_within(l, &s.job.limits),
+                                 .deadline_usec = s.job.deadline_usec,
+                                 .priority = s.job.priority};
+        strcpy(a->name, s.job.name);
+        if (l->setting) {
+                set_answer_free(a);
+                return sd_bus_error_setf(
+                        error, SG_ERROR_BUSY,
+                        "another change of job %" PRIu64 " is under way: try again", l->job.key.n);
+        }
+        r = 0;
+        if (l->scope) {
+                struct sg_limits limits = a->limits;
+
+                (void)sg_loop_overlay(l, &limits);
+                r = sg_scope_set_limits(l->scope, &limits, &a->cpus, on_limits_set, a, &why);
+        }
+        l->setting = r > 0;
+        if (r < 0)
+                on_limits_set(l->scope, r, why, a);
+        else if (r == 0)
+                apply_changes(l, a);
+        return 1;
+}
+
+/* --- who may */
+
+#define AUTHORIZED(verb)                                                                           \
+        static int method_##verb(sd_bus_message *call, void *userdata, sd_bus_error *error)        \
+        {                                                                                          \
+                struct sg_live *l = userdata;                                                      \
+                int r = sg_authorize_job(l->manager, call, &l->job, #verb, error);                 \
+                                                                                                   \
+                return r > 0 ? job_##verb(call, l, error) : sg_unauthorized(r);                    \
+        }
+
+AUTHORIZED(cancel)
+AUTHORIZED(hold)
+AUTHORIZED(release)
+AUTHORIZED(suspend)
+AUTHORIZED(resume)
+AUTHORIZED(requeue)
+AUTHORIZED(signal)
+AUTHORIZED(set)
+
+/* --- properties */
+
+#define GETTER(name, type, expression)                                                             \
+        static int get_##name(sd_bus *bus, const char *path, const char *interface,                \
+                              const char *property, sd_bus_message *reply, void *userdata,         \
+                              sd_bus_error *error)                                                 \
+        {                                                                                          \
+                const struct sg_live *l = userdata;                                                \
+                                                                                                   \
+                (void)bus;                                                                         \
+                (void)path;                                                                        \
+                (void)interface;                                                                   \
+                (void)property;                                                                    \
+                (void)error;                                                                       \
+                return sd_bus_message_append(reply, type, expression);                             \
+        }
+
+GETTER(name, "s", l->job.name)
+GETTER(class, "s", l->job.class)
+GETTER(user, "s", l->job.user)
+GETTER(uid, "u", (uint32_t)l->job.uid)
+GETTER(state, "s", sg_job_state_to_string(l->job.state))
+GETTER(reason, "s", l->job.reason ?: "")
+GETTER(pid, "i", (int32_t)l->job.pid)
+GETTER(submitted, "t", l->job.submitted_usec)
+GETTER(started, "t", l->job.started_usec)
+GETTER(priority, "i", (int32_t)l->job.priority)
+GETTER(attempt, "t", l->job.key.attempt)
+GETTER(cpu_weight, "t", l->job.limits.cpu_weight)
+GETTER(cpu_quota, "t", l->job.limits.cpu_quota_pm)
+GETTER(memory_high, "t", l->job.limits.memory_high)
+GETTER(memory_max, "t", l->job.limits.memory_max)
+GETTER(tasks_max, "t", l->job.limits.tasks_max)
+
+static int get_id(sd_bus *bus, const char *path, const char *interface, const char *property,
+                  sd_bus_message *reply, void *userdata, sd_bus_error *error)
+{
+        const struct sg_live *l = userdata;
+        char id[SG_JOB_ID_MAX];
+
+        (void)bus;
+        (void)path;
+        (void)interface;
+        (void)property;
+        (void)error;
+        sg_job_id_format(id, &l->job.key, l->manager->node.name);
+        return sd_bus_message_append(reply, "s", id);
+}
+
+#define PROPERTY(name, type, getter, flags) SD_BUS_PROPERTY(name, type, get_##getter, 0, flags)
+#define METHOD(name, in, out, handler)                                                             \
+        SD_BUS_METHOD(name, in, out, method_##handler, SD_BUS_VTABLE_UNPRIVILEGED)
+#define CHANGES SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE
+
+const sd_bus_vtable sg_job_vtable[] = {
+        SD_BUS_VTABLE_START(0),
+        METHOD("Cancel", NULL, NULL, cancel),
+        METHOD("Hold", NULL, NULL, hold),
+        METHOD("Release", NULL, NULL, release),
+        METHOD("Suspend", NULL, NULL, suspend),
+        METHOD("Resume", NULL, NULL, resume),
+        METHOD("Requeue", NULL, NULL, requeue),
+        METHOD("Signal", "i", NULL, signal),
+        METHOD("Set", "a{sv}", "as", set),
+        PROPERTY("Id", "s", id, SD_BUS_VTABLE_PROPERTY_CONST),
+        PROPERTY("Name", "s", name, 0),
+        PROPERTY("Class", "s", class, 0),
+        PROPERTY("User", "s", user, SD_BUS_VTABLE_PROPERTY_CONST),
+        PROPERTY("Uid", "u", uid, SD_BUS_VTABLE_PROPERTY_CONST),
+        PROPERTY("State", "s", state, CHANGES),
+        PROPERTY("Reason", "s", reason, CHANGES),
+        PROPERTY("Pid", "i", pid, CHANGES),
+        PROPERTY("Submitted", "t", submitted, SD_BUS_VTABLE_PROPERTY_CONST),
+        PROPERTY("Started", "t", started, CHANGES),
+        PROPERTY("Priority", "i", priority, 0),
+        PROPERTY("Attempt", "t", attempt, CHANGES),
+        PROPERTY("CPUWeight", "t", cpu_weight, 0),
+        PROPERTY("CPUQuota", "t", cpu_quota, 0),
+        PROPERTY("MemoryHigh", "t", memory_high, 0),
+        PROPERTY("MemoryMax", "t", memory_max, 0),
+        PROPERTY("TasksMax", "t", tasks_max, 0),
+        SD_BUS_VTABLE_END,
+};

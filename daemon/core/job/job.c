@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The job record: one table says how each field travels (record tag) and where it is kept (SQL
+ * column). Tags are the field's place in the table, counted from 1, so that decoding is an index
+ * and not a search: new fields go to the end, and none is ever taken out.
+ */
+
+#include "core/job/job.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define FIELD(nr, name, kind, member)                                                              \
+        {                                                                                          \
+                .tag = (nr), .column = (name), .type = SG_TYPE_##kind,                             \
+                .offset = offsetof(struct sg_job, member),                                         \
+                .size = sizeof(((struct sg_job *)0)->member)                                       \
+        }
+
+const struct sg_job_field sg_job_fields[] = {
+        FIELD(1, "origin", CHARS, key.origin),
+        FIELD(2, "n", U64, key.n),
+        FIELD(3, "attempt", U64, key.attempt),
+        FIELD(4, "uid", U64, uid),
+        FIELD(5, "gid", U64, gid),
+        FIELD(6, "user", CHARS, user),
+        FIELD(7, "name", CHARS, name),
+        FIELD(8, "class", CHARS, class),
+        FIELD(9, "state", U64, state),
+        FIELD(10, "intent", U64, intent),
+        FIELD(11, "foreground", U64, foreground),
+        FIELD(12, "hold", U64, hold),
+        FIELD(13, "priority", I64, priority),
+        FIELD(14, "retry", U64, retry),
+        FIELD(15, "array_first", U64, array_first),
+        FIELD(16, "array_index", I64, array_index),
+        FIELD(17, "after_jobs", STR, after),
+        FIELD(18, "reason", STR, reason),
+        FIELD(19, "output_path", STR, output),
+        FIELD(20, "error_path", STR, error),
+        FIELD(21, "begin_usec", U64, begin_usec),
+        FIELD(22, "submitted_usec", U64, submitted_usec),
+        FIELD(23, "started_usec", U64, started_usec),
+        FIELD(24, "ended_usec", U64, ended_usec),
+        FIELD(25, "boot_id", CHARS, boot_id),
+        FIELD(26, "pid", I64, pid),
+        FIELD(27, "exit_code", I64, exit_code),
+        FIELD(28, "signal", I64, signal),
+        FIELD(29, "cpu_weight", U64, limits.cpu_weight),
+        FIELD(30, "cpu_quota_pm", U64, limits.cpu_quota_pm),
+        FIELD(31, "cpus", U64, limits.cpus),
+        FIELD(32, "cpus_max", U64, limits.cpus_max),
+        FIELD(33, "pin", U64, limits.pin),
+        FIELD(34, "memory_high", U64, limits.memory_high),
+        FIELD(35, "memory_max", U64, limits.memory_max),
+        FIELD(36, "tasks_max", U64, limits.tasks_max),
+        FIELD(37, "io_weight", U64, limits.io_weight),
+        FIELD(38, "time_limit_usec", U64, limits.time_limit_usec),
+        FIELD(39, "cpu_usec", U64, cpu_usec),
+        FIELD(40, "memory_peak_bytes", U64, memory_peak_bytes),
+        FIELD(41, "oom_kills", U64, oom_kills),
+        FIELD(42, "io_read_bytes", U64, io_read_bytes),
+        FIELD(43, "io_write_bytes", U64, io_write_bytes),
+        FIELD(44, "command", STR, command),
+        FIELD(45, "adopted", U64, adopted),
+        FIELD(46, "unit", STR, unit),
+        FIELD(47, "cgroup", STR, group),
+        FIELD(48, "invocation", CHARS, invocation),
+        FIELD(49, "memory_swap_max", U64, limits.memory_swap_max),
+        FIELD(50, "io_read_max", U64, limits.io_read_max),
+        FIELD(51, "io_write_max", U64, limits.io_write_max),
+        FIELD(52, "net_rx_bytes", U64, net_rx_bytes),
+        FIELD(53, "net_tx_bytes", U64, net_tx_bytes),
+        FIELD(54, "progress", STR, progress),
+        FIELD(55, "eval_goal", U64, eval_goal),
+        FIELD(56, "steps", U64, steps),
+        FIELD(57, "eval", CHARS, eval),
+        FIELD(58, "step", U64, step),
+        FIELD(59, "total", U64, total),
+        FIELD(60, "deadline_usec", U64, deadline_usec),
+};
+
+const size_t sg_job_n_fields = SG_ELEMENTSOF(sg_job_fields);
+
+static const char *const state_names[_SG_JOB_STATE_MAX] = {
+        [SG_JOB_QUEUED] = "queued",   [SG_JOB_STARTING] = "starting",
+        [SG_JOB_RUNNING] = "running", [SG_JOB_SUSPENDED] = "suspended",
+        [SG_JOB_EXITED] = "exited",   [SG_JOB_KILLED] = "killed",
+        [SG_JOB_OOM] = "oom",         [SG_JOB_TIMEOUT] = "timeout",
+        [SG_JOB_FAILED] = "failed",   [SG_JOB_LOST] = "lost",
+};
+
+void sg_limits_default(struct sg_limits *l)
+{
+        *l = (struct sg_limits){
+                .cpu_weight = 100,
+                .cpu_quota_pm = SG_UNLIMITED,
+                .memory_high = SG_UNLIMITED,
+                .memory_max = SG_UNLIMITED,
+                .tasks_max = SG_UNLIMITED,
+                .io_weight = 100,
+                .memory_swap_max = SG_UNLIMITED,
+                .io_read_max = SG_UNLIMITED,
+                .io_write_max = SG_UNLIMITED,
+                .time_limit_usec = SG_UNLIMITED,
+        };
+}
+
+void sg_job_init(struct sg_job *j)
+{
+        *j = (struct sg_job){
+                .exit_code = -1,
+                .cpu_usec = SG_UNLIMITED,
+                .memory_peak_bytes = SG_UNLIMITED,
+                .oom_kills = SG_UNLIMITED,
+                .io_read_bytes = SG_UNLIMITED,
+                .io_write_bytes = SG_UNLIMITED,
+                .net_rx_bytes = SG_UNLIMITED,
+                .net_tx_bytes = SG_UNLIMITED,
+                .step = SG_UNLIMITED,
+                .total = SG_UNLIMITED,
+        };
+        sg_limits_default(&j->limits);
+}
+
+static char **string_at(const struct sg_job *j, const struct sg_job_field *f)
+{
+        return (char **)((char *)j + f->offset);
+}
+
+void sg_job_deinit(struct sg_job *j)
+{
+        for (size_t i = 0; i < sg_job_n_fields; i++)
+                if (sg_job_fields[i].type == SG_TYPE_STR)
+                        free(*string_at(j, &sg_job_fields[i]));
+        sg_job_init(j);
+}
+
+int sg_job_copy(struct sg_job *dst, const struct sg_job *src)
+{
+        struct sg_job copy = *src;
+        bool failed = false;
+
+        for (size_t i = 0; i < sg_job_n_fields; i++) {
+                const struct sg_job_field *f = &sg_job_fields[i];
+                const char *s;
+
+                if (f->type != SG_TYPE_STR)
+                        continue;
+                s = *string_at(src, f);
+                *string_at(&copy, f) = s ? strdup(s) : NULL;
+                failed = failed || (s && !*string_at(&copy, f));
+        }
+        if (failed) {
+                sg_job_deinit(&copy);
+                return -ENOMEM;
+        }
+        sg_job_deinit(dst);
+        *dst = copy;
+        return 0;
+}
+
+int sg_job_set_reason(struct sg_job *j, const char *format, ...)
+{
+        va_list ap;
+        char *s;
+        int n;
+
+        va_start(ap, format);
+        n = vasprintf(&s, format, ap);
+        va_end(ap);
+        if (n < 0)
+                return -ENOMEM;
+        for (char *p = s; *p; p++)
+                if ((unsigned char)*p < ' ' || *p == 0x7f)
+                        *p = ' ';
+        free(j->reason);
+        j->reason = s;
+        return 0;
+}
+
+void sg_job_clear_reason(struct sg_job *j)
+{
+        free(j->reason);
+        j->reason = NULL;
+}
+
+/* What the code `c` stands for; NULL if it is no code. */
+static const char *path_code(const struct sg_job *j, char c, char buf[24])
+{
+        switch (c) {
+        case 'j':
+                (void)snprintf(buf, 24, "%" PRIu64, j->key.n);
+                return buf;
+        case 'a':
+                (void)snprintf(buf, 24, "%" PRIi64, j->array_index);
+                return buf;
+        case 'n':
+                return j->name;
+        case '%':
+                return "%";
+        default:
+                return NULL;
+        }
+}
+
+/* Writes the expansion to `out` unless that is NULL; returns its length. */
+static size_t expand_into(const struct sg_job *j, const char *pattern, char *out)
+{
+        size_t size = 0;
+
+        for (const char *p = pattern; *p; p++) {
+                char buf[24];
+                const char *value = *p == '%' ? path_code(j, p[1], buf) : NULL;
+                size_t n = value ? strlen(value) : 1;
+
+                if (out)
+                        memcpy(out + size, value ? value : p, n);
+                size += n;
+                p += value ? 1 : 0;
+        }
+        return size;
+}
+
+int sg_job_expand_path(const struct sg_job *j, const char *pattern, char **ret)
+{
+        size_t size;
+        char *s = NULL;
+
+        if (pattern) {
+                size = expand_into(j, pattern, NULL);
+                s = malloc(size + 1);
+                if (!s)
+                        return -ENOMEM;
+                (void)expand_into(j, pattern, s);
+                s[size] = 0;
+        }
+        *ret = s;
+        return 0;
+}
+
+const char *sg_job_state_to_string(uint64_t state)
+{
+        return state < _SG_JOB_STATE_MAX ? state_names[state] : "unknown";
+}
+
+int sg_job_state_from_string(const char *s)
+{
+        for (int i = 0; i < _SG_JOB_STATE_MAX; i++)
+                if (strcmp(s, state_names[i]) == 0)
+                        return i;
+        return -EINVAL;
+}
+
+int sg_job_exit_status(const struct sg_job *j)
+{
+        switch (j->state) {
+        case SG_JOB_EXITED: /* nobody tells how a job of others exited, unless it failed */
+                return j->exit_code < 0 ? 0 : (int)(j->exit_code & 0xff);
+        case SG_JOB_KILLED: /* without a signal it was cancelled before it ran: as if by SIGTERM */
+                return 128 + (j->signal > 0 ? (int)j->signal : 15);
+        case SG_JOB_OOM:
+                return 128 + 9;
+        case SG_JOB_TIMEOUT:
+                return SG_EXIT_TIME_LIMIT;
+        case SG_JOB_FAILED: /* 126 and 127 are told by exit_code */
+                return j->exit_code > 0 ? (int)(j->exit_code & 0xff) : SG_EXIT_OWN_FAILURE;
+        default:
+                return SG_EXIT_OWN_FAILURE;
+        }
+}
+
+/* --- codec --------------------------------------------------------------------------------- */
+
+static void encode_field(const struct sg_job *j, const struct sg_job_field *f, struct sg_record *r)
+{
+        const char *p = (const char *)j + f->offset;
+
+        switch (f->type) {
+        case SG_TYPE_U64:
+                sg_record_put_u64(r, f->tag, *(const uint64_t *)p);
+                break;
+        case SG_TYPE_I64:
+                sg_record_put_i64(r, f->tag, *(const int64_t *)p);
+                break;
+        case SG_TYPE_CHARS:
+                sg_record_put_str(r, f->tag, p);
+                break;
+        case SG_TYPE_STR:
+                sg_record_put_str(r, f->tag, *string_at(j, f));
+                break;
+        }
+}
+
+void sg_job_encode(const struct sg_job *j, struct sg_record *r)
+{
+        for (size_t i = 0; i < sg_job_n_fields; i++)
+                encode_field(j, &sg_job_fields[i], r);
+}
+
+static int decode_field(struct sg_job *j, const struct sg_job_field *f, const struct sg_field *in)
+{
+        char *p = (char *)j + f->offset;
+
+        switch (f->type) {
+        case SG_TYPE_U64:
+                return sg_field_u64(in, (uint64_t *)p);
+        case SG_TYPE_I64:
+                return sg_field_i64(in, (int64_t *)p);
+        case SG_TYPE_CHARS:
+                return sg_field_strcpy(in, p, f->size);
+        case SG_TYPE_STR:
+                return sg_field_strdup(in, string_at(j, f));
+        }
+        return -EBADMSG;
+}
+
+int sg_job_decode(struct sg_job *ret, const void *data, size_t size)
+{
+        struct sg_reader reader = sg_reader_init(data, size);
+        struct sg_field in;
+        int r;
+
+        while ((r = sg_reader_next(&reader, &in)) > 0) {
+                if (in.tag == 0 || in.tag > sg_job_n_fields)
+                        continue;
+                r = decode_field(ret, &sg_job_fields[in.tag - 1], &in);
+                if (r < 0)
+                        return r;
+        }
+        if (r < 0)
+                return r;
+        if (ret->state >= _SG_JOB_STATE_MAX || ret->intent > SG_INTENT_REQUEUE ||
+            ret->adopted > SG_ADOPTED_GOVERNED)
+                return -EBADMSG;
+        return 0;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "core/learn/demand.h"
+#include <math.h>
+
+/* Seconds of a job's own time, see take(). */
+#define RECENT 8.0   /* to fade to 1/e: follows a phase, outlasts a checkpoint */
+#define STEADY 30.0  /* what a job is like isn't judged by less … */
+#define CLEAR 10.0   /* … unless it is clear: behind others, it could take for ever to that */
+#define OBSERVED 1.0 /* less is counting noise */
+#define PILED 8.0    /* data for so many seconds at most are kept for who doesn't come */
+#define SEVERAL 1.5  /* threads that want a CPU at once; less are one, and counting noise */
+#define IDLE_BELOW 0.5
+#define IDLE_CLEARLY 0.3
+#define IDLE_ABOVE 0.6 /* a job about one half doesn't go back and forth */
+
+void sg_demand_init(struct sg_demand *d)
+{
+        *d = (struct sg_demand){.now = (double)NAN};
+}
+
+double sg_demand_cpus(const struct sg_demand *d)
+{
+        return d->observed >= OBSERVED && d->recent_seconds > 0 ? d->recent / d->recent_seconds
+                                                                : (double)NAN;
+}
+
+static void fade(double *sum, double *seconds, double time_constant, double used, double own)
+{
+        double k = exp(-own / time_constant), part = own > 0 ? (1 - k) * time_constant / own : 0;
+
+        *sum = *sum * k + used * part;
+        *seconds = *seconds * k + own * part;
+}
+
+static void judge(struct sg_demand *d)
+{
+        double usual = d->steady / d->steady_seconds;
+
+        if (d->observed < (usual < IDLE_CLEARLY ? CLEAR : STEADY))
+                return;
+        d->idle = usual < (d->idle ? IDLE_ABOVE : IDLE_BELOW);
+}
+
+/* How much of its time tells what a job is like: in a wait data pile up, as far as it gets less
+ * than it is known to use, and one that is slowed down by these is as fast as any until it has
+ * caught up, which takes it no longer than it waited. Seen in turns that are shorter it would never
+ * be narrow, and be thought to have time. Where several threads run it isn't data that are short;
+ * and as long as nothing is known, this is better. */
+static double telling(struct sg_demand *d, double dt, double used, double own, double threads)
+{
+        double missed = fmax(0, dt - used / sg_demand_cpus(d)), caught_up;
+
+        d->piled = fmin(d->piled + fmin(missed, dt - own), PILED);
+        caught_up = fmin(d->piled, own);
+        d->piled -= caught_up;
+        if (threads > SEVERAL || d->observed < OBSERVED || own <= 0)
+                return 1;
+        return 1 - caught_up / own;
+}
+
+/* What it used per second of its own time, that is what isn't taken up by waiting for a CPU. One
+ * that is kept waiting always has something to do when its turn comes, however narrow it is: by the
+ * clock it would look wider and wider, and even of its own time it sleeps less than it would. So a
+ * time counts for as much as it was left alone in it, and what was seen before outlasts a wait.
+ * Where more than one CPU was wanted all the time, so many threads wait. */
+static void take(struct sg_demand *d, double dt, double used, double waited)
+{
+        double threads, own, tells, counts;
+
+        if (isnan(waited))
+                return;
+        used = fmax(used, 0);
+        waited = fmax(waited, 0);
+        threads = fmax((used + waited) / dt, 1);
+        own = fmax(dt - waited / threads, 0);
+        tells = telling(d, dt, used, own, threads);
+        counts = own / dt * tells;
+        fade(&d->recent, &d->recent_seconds, RECENT, counts * used, counts * own);
+        fade(&d->steady, &d->steady_seconds, STEADY, counts * used, counts * own);
+        d->observed += own * tells;
+        judge(d);
+}
+
+void sg_demand_count(struct sg_demand *d, const struct sg_demand_count *c)
+{
+        double dt = c->now - d->now;
+
+        if (dt <= 0)
+                return;
+        if (c->held && !isnan(dt))
+                d->stood += dt;
+        else if (!isnan(dt))
+                take(d, dt, c->cpu - d->cpu, c->delay - d->delay);
+        d->now = c->now;
+        d->cpu = c->cpu;
+        d->delay = c->delay;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/*
+ * What the learner's files share. Most jobs never say anything: what is learnt from reports is
+ * allocated with the first of them, what from evaluations with the first of those.
+ */
+
+#include "core/learn/curve.h"
+#include "core/learn/demand.h"
+#include "core/learn/efficiency.h"
+#include "core/learn/fraction.h"
+#include "core/learn/learner.h"
+#include "core/learn/scaling.h"
+#include "core/learn/trust.h"
+#include "core/learn/work.h"
+
+struct sg_claims {
+        struct sg_way way;
+        struct sg_trust trust;
+        struct sg_scaling scaling;
+        double half; /* what it claimed to be in all when it was half done, CPU-seconds; 0 */
+        /* Kept until the next report. */
+        double cost[SG_N_WAY_MEASURES];
+        bool fresh[SG_N_WAY_MEASURES];
+};
+
+struct sg_evals {
+        struct sg_efficiency efficiency;
+        struct sg_curve curve;
+};
+
+struct sg_learner {
+        struct sg_learner_job job;
+        struct sg_demand demand;
+        double cpu; /* as last heard of */
+        uint64_t n_reports;
+        struct sg_fraction *counters; /* NULL: none, as are the next */
+        struct sg_claims *claims;
+        struct sg_evals *evals;
+};
+
+/* Unless it has them; -ENOMEM */
+int sg_learner_make_counters(struct sg_learner *l);
+int sg_learner_make_claims(struct sg_learner *l);
+int sg_learner_make_evals(struct sg_learner *l);
+/* CPU-seconds, or what the measure counts, for all of x; NaN. Of a learner with claims. */
+double sg_learner_cost(const struct sg_learner *l, enum sg_way_measure measure);

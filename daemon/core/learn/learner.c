@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What comes in, and the answer to how much is left. That is, in this order of preference: what the
+ * job's reports say, if they are believed; what others of its class took that took more than it has
+ * by now; as much again as it has used.
+ */
+
+#include "base/cleanup.h"
+#include "core/learn/internal.h"
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SIZE_UNKNOWN 130.0 /* CPU-seconds, of the first job of a class: a few minutes */
+#define SIZE_MOST 1e10     /* CPU-seconds: what says more says nothing, and sums stay exact */
+#define CLAIM_FROM 0.1 /* done: before, what it claims to be is too rough to correct others by */
+#define LEFT_MIN 0.01  /* of the whole: the end comes when it comes */
+#define PASSED 0.002   /* of the whole: a milestone so near isn't worth anything any more */
+#define SINGLE 1.2     /* CPUs */
+#define LINEAR 0.95    /* exponents: from there on what it used tells how far it is */
+
+int sg_learner_new(struct sg_learner **ret, const struct sg_learner_job *j)
+{
+        struct sg_learner *l = calloc(1, sizeof(*l));
+
+        if (!l)
+                return -ENOMEM;
+        l->job = *j;
+        sg_demand_init(&l->demand);
+        *ret = l;
+        return 0;
+}
+
+void sg_learner_configure(struct sg_learner *l, const struct sg_learner_job *j)
+{
+        double before = l->job.exponent;
+
+        l->job = *j;
+        if (!l->claims || before == j->exponent || (isnan(before) && isnan(j->exponent)))
+                return;
+        sg_scaling_give(&l->claims->scaling, j->exponent);
+        sg_way_forget(&l->claims->way, SG_WAY_SPEED);
+        l->claims->fresh[SG_WAY_SPEED] = false;
+}
+
+struct sg_learner *sg_learner_free(struct sg_learner *l)
+{
+        if (l) {
+                free(l->counters);
+                free(l->claims);
+                free(l->evals);
+        }
+        free(l);
+        return NULL;
+}
+
+/* --- what comes in ---------------------------------------------------------------------------- */
+
+int sg_learner_make_counters(struct sg_learner *l)
+{
+        if (l->counters)
+                return 0;
+        l->counters = calloc(1, sizeof(*l->counters));
+        if (!l->counters)
+                return -ENOMEM;
+        sg_fraction_init(l->counters, l->job.steps);
+        return 0;
+}
+
+int sg_learner_make_claims(struct sg_learner *l)
+{
+        if (l->claims)
+                return 0;
+        l->claims = calloc(1, sizeof(*l->claims));
+        if (!l->claims)
+                return -ENOMEM;
+        sg_way_init(&l->claims->way, !l->job.restarted);
+        sg_trust_init(&l->claims->trust);
+        sg_scaling_init(&l->claims->scaling, l->job.exponent);
+        return 0;
+}
+
+int sg_learner_make_evals(struct sg_learner *l)
+{
+        if (l->evals)
+                return 0;
+        l->evals = calloc(1, sizeof(*l->evals));
+        if (!l->evals)
+                return -ENOMEM;
+        sg_efficiency_init(&l->evals->efficiency);
+        sg_curve_init(&l->evals->curve);
+        return 0;
+}
+
+double sg_learner_cost(const struct sg_learner *l, enum sg_way_measure measure)
+{
+        struct sg_claims *c = l->claims;
+
+        if (!c->fresh[measure]) {
+                c->cost[measure] = sg_way_cost(&c->way, measure);
+                c->fresh[measure] = true;
+        }
+        return c->cost[measure];
+}
+
+static double cpus_used(const struct sg_learner *l)
+{
+        double cpus = sg_learner_width(l) * l->job.cpus;
+
+        return isnan(cpus) ? 1 : cpus;
+}
+
+static void claim(struct sg_learner *l, const struct sg_way_point *p)
+{
+        struct sg_claims *c = l->claims;
+        double left;
+
+        memset(c->fresh, 0, sizeof(c->fresh));
+        left = (1 - p->x) * sg_learner_cost(l, SG_WAY_CPU);
+        if (isnan(left))
+                return;
+        sg_trust_claim(&c->trust, p->x, p->at[SG_WAY_CPU], left, cpus_used(l));
+        if (p->x >= CLAIM_FROM && (p->x < .5 || !(c->half > 0)))
+                c->half = p->at[SG_WAY_CPU] + left;
+}
+
+static struct sg_scaling_count count_of(const struct sg_learner *l, double now, double cpu)
+{
+        return (struct sg_scaling_count){now, cpu, l->job.cpus, sg_learner_width(l)};
+}
+
+/* What uses one CPU has nothing to wait for but the CPU; other than linear it only seems, on a node
+ * that others disturb. */
+static bool is_linear(const struct sg_learner *l)
+{
+        return !(l->job.exponent > 0) && sg_learner_width(l) * l->job.cpus < SINGLE;
+}
+
+static double exponent_of(const struct sg_learner *l)
+{
+        if (is_linear(l))
+                return 1;
+        return l->claims ? l->claims->scaling.exponent : l->job.exponent > 0 ? l->job.exponent : 1;
+}
+
+static void scale(struct sg_learner *l, double x)
+{
+        struct sg_claims *c = l->claims;
+
+        if (is_linear(l) || !sg_scaling_report(&c->scaling, x, l->job.cpus))
+                return;
+        sg_way_forget(&c->way, SG_WAY_SPEED);
+        c->fresh[SG_WAY_SPEED] = false;
+}
+
+/* What it did before its first report, of which only the use and the time are known. */
+static void begin(struct sg_learner *l, double cpu)
+{
+        struct sg_scaling *s = &l->claims->scaling;
+
+        if (!isnan(s->now))
+                return;
+        if (l->demand.observed > 0)
+                s->now = l->demand.now - l->demand.observed;
+        else
+                s->done = cpu;
+}
+
+static void move(struct sg_learner *l, const struct sg_learner_report *r)
+{
+        struct sg_claims *c = l->claims;
+        struct sg_scaling_count count = count_of(l, r->now, r->cpu);
+        struct sg_way_point p = {.x = fmin(r->fraction, 1)};
+
+        begin(l, r->cpu);
+        sg_scaling_advance(&c->scaling, &count);
+        p.at[SG_WAY_CPU] = r->cpu;
+        p.at[SG_WAY_TIME] = r->now - l->demand.stood;
+        p.at[SG_WAY_SPEED] = c->scaling.done;
+        sg_trust_move(&c->trust, &c->way, &p, sg_learner_cost(l, SG_WAY_CPU));
+        if (sg_way_add(&c->way, &p) == SG_WAY_SAME)
+                return;
+        claim(l, &p);
+        scale(l, p.x);
+}
+
+/* What it said of its place before was a place in something else. */
+static void forget_claims(struct sg_learner *l)
+{
+        free(l->claims);
+        l->claims = NULL;
+        if (l->evals)
+                sg_curve_init(&l->evals->curve);
+}
+
+static int hear_counters(struct sg_learner *l, struct sg_learner_report *r)
+{
+        struct sg_fraction before;
+        int k;
+
+        if (!r->counters)
+                return 0;
+        k = sg_learner_make_counters(l);
+        if (k < 0)
+                return k;
+        before = *l->counters;
+        r->fraction = sg_fraction_feed(l->counters, r->counters);
+        if (before.by_epochs != l->counters->by_epochs ||
+            sg_fraction_is_inner(&before) != sg_fraction_is_inner(l->counters))
+                forget_claims(l);
+        return 0;
+}
+
+static int hear_fraction(struct sg_learner *l, const struct sg_learner_report *r)
+{
+        int k;
+
+        if (!(r->fraction >= 0))
+                return 0;
+        k = sg_learner_make_claims(l);
+        if (k == 0)
+                move(l, r);
+        return k;
+}
+
+/* Values that were held back count where it is now: they are too few to matter for the curve. */
+static int hear_eval(struct sg_learner *l, const struct sg_learner_report *r)
+{
+        struct sg_eval_point p = {r->eval, r->cpu}, taken[SG_EFFICIENCY_HELD + 1];
+        size_t n;
+        int k;
+
+        if (isnan(r->eval))
+                return 0;
+        k = sg_learner_make_evals(l);
+        if (k < 0)
+                return k;
+        n = sg_efficiency_report(&l->evals->efficiency, l->job.goal, r->now, &p, taken);
+        for (size_t i = 0; i < n; i++)
+                if (r->fraction >= 0)
+                        sg_curve_add(&l->evals->curve, fmin(r->fraction, 1), taken[i].eval);
+        return 0;
+}
+
+int sg_learner_report(struct sg_learner *l, const struct sg_learner_report *report)
+{
+        struct sg_learner_report r = *report;
+        int k = hear_counters(l, &r);
+
+        if (k == 0)
+                k = hear_fraction(l, &r);
+        if (k == 0)
+                k = hear_eval(l, &r);
+        if (k < 0)
+                return k;
+        l->cpu = fmax(l->cpu, r.cpu);
+        l->n_reports++;
+        return 0;
+}
+
+void sg_learner_use(struct sg_learner *l, const struct sg_learner_use *u)
+{
+        struct sg_scaling_count scaling = count_of(l, u->now, u->cpu);
+        struct sg_demand_count demand = {
+                .now = u->now, .cpu = u->cpu, .delay = u->delay, .held = u->held};
+
+        if (l->claims)
+                sg_scaling_advance(&l->claims->scaling, &scaling);
+        if (l->evals && u->now > l->demand.now)
+                sg_efficiency_use(&l->evals->efficiency, u->now - l->demand.now, u->use);
+        l->cpu = fmax(l->cpu, u->cpu);
+        sg_demand_count(&l->demand, &demand);
+}
+
+/* --- how much is left ------------------------------------------------------------------------- */
+
+static enum sg_doubt doubt(const struct sg_learner *l, double cpu)
+{
+        return l->claims ? sg_trust_doubt(&l->claims->trust, cpu) : SG_DOUBT_NONE;
+}
+
+/* Of a job that says nothing, or nothing that is believed. CPU-seconds. */
+static double guess(const struct sg_class_history *h, double cpu, bool *ret_known)
+{
+        double size = h ? sg_history_size(h, cpu) : (double)NAN;
+
+        *ret_known = !isnan(size);
+        if (*ret_known)
+                return size;
+        return h && h->n_cpu > 0 ? 2 * cpu : fmax(SIZE_UNKNOWN, 2 * cpu);
+}
+
+/* Where it is on its way, and what all of it takes, in CPU-seconds; of a job whose pace isn't set
+ * by the CPU, seconds by what it uses. cost NaN: not known. */
+struct place {
+        double x, cost;
+        double spent; /* of that, in this attempt */
+};
+
+static enum sg_way_measure measure_of(const struct sg_learner *l)
+{
+        if (!sg_learner_cpu_bound(l))
+                return SG_WAY_TIME;
+        return exponent_of(l) < LINEAR ? SG_WAY_SPEED : SG_WAY_CPU;
+}
+
+static double since(const struct sg_learner *l, enum sg_way_measure measure, double now, double cpu)
+{
+        const struct sg_way_point *last = sg_way_last(&l->claims->way);
+        struct sg_scaling_count count = count_of(l, now, cpu);
+
+        if (measure == SG_WAY_TIME)
+                return now - l->demand.stood - last->at[SG_WAY_TIME];
+        if (measure == SG_WAY_SPEED)
+                return sg_scaling_done(&l->claims->scaling, &count) - last->at[SG_WAY_SPEED];
+        return cpu - last->at[SG_WAY_CPU];
+}
+
+static struct place place_of(const struct sg_learner *l, double now, double cpu)
+{
+        struct sg_scaling_count count = count_of(l, now, cpu);
+        struct place p = {.cost = (double)NAN, .spent = cpu};
+        enum sg_way_measure measure;
+
+        if (!l->claims || l->claims->way.n == 0)
+                return p;
+        measure = measure_of(l);
+        if (isnan(sg_learner_cost(l, measure)))
+                measure = SG_WAY_CPU;
+        p.cost = sg_learner_cost(l, measure);
+        p.x = sg_way_last(&l->claims->way)->x;
+        if (p.cost > 0)
+                p.x += fmax(since(l, measure, now, cpu), 0) / p.cost;
+        if (measure == SG_WAY_SPEED)
+                p.spent = sg_scaling_done(&l->claims->scaling, &count);
+        if (measure == SG_WAY_TIME)
+                p.cost *= sg_learner_width(l) * l->job.cpus;
+        return p;
+}
+
+static void estimate_size(const struct sg_learner *l, const struct sg_class_history *h, double cpu,
+                          const struct place *place, struct sg_estimate *ret)
+{
+        double left = (1 - place->x) * place->cost, total;
+        bool known;
+
+        if (doubt(l, cpu) != SG_DOUBT_NONE) {
+                total = fmax(guess(h, cpu, &known), 2 * cpu);
+                ret->source = SG_SIZE_DISTRUST;
+        } else if (cpu + left > 0) { /* not before any of its CPU time has been counted */
+                total = (cpu + fmax(left, 0)) * (h ? sg_history_correction(h) : 1);
+                ret->source = SG_SIZE_REPORTS;
+        } else {
+                total = guess(h, cpu, &known);
+                ret->source = known ? SG_SIZE_HISTORY : SG_SIZE_UNKNOWN;
+        }
+        total = fmin(total, SIZE_MOST);
+        left = fmax(total - cpu, LEFT_MIN * fmax(total, cpu));
+        ret->remaining = left / l->job.cpus;
+        ret->total = ((ret->source == SG_SIZE_REPORTS ? place->spent : cpu) + left) / l->job.cpus;
+}
+
+/* None is further away than the end, which may come sooner than the job says. x: how far it is;
+ * cost: CPU-seconds for all of it, 0 if its lines came all at once. */
+static void set_milestones(const struct sg_learner *l, const double *at, double x, double cost,
+                           struct sg_estimate *ret)
+{
+        for (size_t i = 0; i < SG_MILESTONE_DONE && cost > 0; i++)
+                if (at[i] - x > PASSED)
+                        ret->to[i] = fmin((at[i] - x) * cost / l->job.cpus, ret->remaining);
+}
+
+static void estimate_milestones(const struct sg_learner *l, const struct place *place,
+                                struct sg_estimate *ret)
+{
+        if (l->n_reports == 0)
+                set_milestones(l, sg_curve_unknown, 1 - ret->remaining / ret->total,
+                               ret->total * l->job.cpus, ret);
+        else if (l->evals && ret->source == SG_SIZE_REPORTS)
+                set_milestones(l, sg_curve_milestones(&l->evals->curve), place->x, place->cost,
+                               ret);
+}
+
+static void estimate_efficiency(const struct sg_learner *l, double now, double cpu,
+                                enum sg_resource driving, struct sg_estimate *ret)
+{
+        const struct sg_efficiency *e;
+
+        if (!l->evals)
+                return;
+        e = &l->evals->efficiency;
+        ret->efficiency = sg_efficiency_growth(e, now, cpu, l->job.cpus, driving, &ret->measured);
+        ret->loss_rate = sg_efficiency_rate(e) * l->job.cpus;
+}
+
+void sg_learner_estimate(const struct sg_learner *l, const struct sg_class_history *h, double now,
+                         double cpu, unsigned want, enum sg_resource driving,
+                         struct sg_estimate *ret)
+{
+        const double unknown = (double)NAN;
+        struct place place;
+
+        cpu = fmax(cpu, l->cpu);
+        place = place_of(l, now, cpu);
+        *ret = (struct sg_estimate){
+                .to = {unknown, unknown, unknown, unknown},
+                .exponent = exponent_of(l),
+                .efficiency = unknown,
+                .loss_rate = unknown,
+                .n_reports = l->n_reports,
+                .wants_probe = l->n_reports == 0 && cpu < l->job.probe,
+        };
+        estimate_size(l, h, cpu, &place, ret);
+        ret->to[SG_MILESTONE_DONE] = ret->remaining;
+        if (want & SG_ESTIMATE_MILESTONES)
+                estimate_milestones(l, &place, ret);
+        if (want & SG_ESTIMATE_EFFICIENCY)
+                estimate_efficiency(l, now, cpu, driving, ret);
+}
+
+double sg_learner_width(const struct sg_learner *l)
+{
+        double cpus = sg_demand_cpus(&l->demand);
+
+        return isnan(cpus) ? cpus : fmin(cpus / l->job.cpus, 1);
+}
+
+bool sg_learner_cpu_bound(const struct sg_learner *l)
+{
+        return !l->demand.idle;
+}
+
+void sg_learner_mark(struct sg_learner *l, double now, enum sg_resource driving)
+{
+        if (l->evals)
+                sg_efficiency_mark(&l->evals->efficiency, now, l->cpu, l->job.cpus, driving);
+}
+
+double sg_learner_claimed(const struct sg_learner *l)
+{
+        if (!l->claims || !(l->claims->half > 0) || doubt(l, l->cpu) != SG_DOUBT_NONE)
+                return (double)NAN;
+        return l->claims->half;
+}

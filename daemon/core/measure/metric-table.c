@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* See metric-table.h. A new row is one line here, one in docs/metrics.md, and who fills it in. */
+
+#include "core/measure/metric-table.h"
+
+#define G SG_FAMILY_GAUGE
+#define C SG_FAMILY_COUNTER
+#define I SG_FAMILY_INFO
+#define JOB "job_id class"
+
+/* clang-format off */
+const struct sg_family sg_metrics[_SG_METRIC_MAX] = {
+        /* name, type, unit, labels, help */
+        [SG_METRIC_BUILD] = {"schedgov_build", I, "", "version backend node", "Version of the daemon, how it makes control groups, and the name that ids of jobs have behind their @."},
+        [SG_METRIC_PROCESS_CPU] = {"schedgov_process_cpu_seconds", C, "seconds", "process", "CPU time that the daemon's own processes used."},
+        [SG_METRIC_PROCESS_MEMORY] = {"schedgov_process_resident_memory_bytes", G, "bytes", "process", "Resident memory of the daemon's own processes."},
+        [SG_METRIC_PROCESS_START] = {"schedgov_process_start_time_seconds", G, "seconds", "", "When the daemon started, since 1970."},
+        [SG_METRIC_LOOP_DELAY] = {"schedgov_event_loop_delay_seconds", G, "seconds", "", "How late the daemon got to its last timer for the textfile."},
+        [SG_METRIC_READER_RESTARTS] = {"schedgov_reader_restarts", C, "", "", "Times that the process which reads the output of jobs had to be started again."},
+        [SG_METRIC_STORE_HEALTHY] = {"schedgov_store_healthy", G, "", "", "1 while the database can be written, else 0."},
+        [SG_METRIC_STORE_BACKLOG] = {"schedgov_store_backlog_bytes", G, "bytes", "", "Requests to the database that aren't on disk yet."},
+
+        [SG_METRIC_JOBS] = {"schedgov_jobs", G, "", "class state", "Jobs that haven't ended."},
+        [SG_METRIC_JOBS_MAX] = {"schedgov_jobs_max", G, "", "", "How many jobs may run at once."},
+        [SG_METRIC_JOBS_OLDEST] = {"schedgov_jobs_oldest_queued_seconds", G, "seconds", "class", "For how long the queued job that was submitted first has been waiting."},
+        [SG_METRIC_JOBS_STARTED] = {"schedgov_jobs_started", C, "", "class", "Attempts at jobs that were started since the daemon was."},
+        [SG_METRIC_JOBS_ENDED] = {"schedgov_jobs_ended", C, "", "class state", "Jobs that ended since the daemon started, by how they did."},
+        [SG_METRIC_JOBS_OMITTED] = {"schedgov_jobs_omitted", G, "", "", "Running jobs that have no series of their own here: those beyond 1000, and all with ShowOthers=no."},
+        [SG_METRIC_CLASS_WEIGHT] = {"schedgov_class_weight", G, "", "class", "Weight of the class against other classes."},
+
+        [SG_METRIC_NODE_CPUS] = {"schedgov_node_cpus", G, "", "", "CPUs that jobs may run on."},
+        [SG_METRIC_NODE_CPU] = {"schedgov_node_cpu_seconds", C, "seconds", "mode", "CPU time of the node since it was booted, all CPUs together: idle, iowait, or busy."},
+        [SG_METRIC_NODE_LOAD] = {"schedgov_node_load1", G, "", "", "Load average of one minute."},
+        [SG_METRIC_NODE_RUNNING] = {"schedgov_node_procs_running", G, "", "", "Threads that run or wait for a CPU."},
+        [SG_METRIC_NODE_BLOCKED] = {"schedgov_node_procs_blocked", G, "", "", "Threads that wait for a disk."},
+        [SG_METRIC_NODE_MEMORY_TOTAL] = {"schedgov_node_memory_total_bytes", G, "bytes", "", "Memory of the node."},
+        [SG_METRIC_NODE_MEMORY_AVAILABLE] = {"schedgov_node_memory_available_bytes", G, "bytes", "", "Memory that could be used without swapping."},
+        [SG_METRIC_NODE_SWAP_TOTAL] = {"schedgov_node_swap_total_bytes", G, "bytes", "", "Swap space."},
+        [SG_METRIC_NODE_SWAP_FREE] = {"schedgov_node_swap_free_bytes", G, "bytes", "", "Swap space that is free."},
+        [SG_METRIC_NODE_SWAP_IN] = {"schedgov_node_swap_in_bytes", C, "bytes", "", "Read from swap space."},
+        [SG_METRIC_NODE_SWAP_OUT] = {"schedgov_node_swap_out_bytes", C, "bytes", "", "Written to swap space."},
+        [SG_METRIC_NODE_PSI_CPU] = {"schedgov_node_pressure_cpu_waiting_seconds", C, "seconds", "", "Time in which something on the node waited for a CPU."},
+        [SG_METRIC_NODE_PSI_MEMORY] = {"schedgov_node_pressure_memory_waiting_seconds", C, "seconds", "", "Time in which something on the node waited for memory."},
+        [SG_METRIC_NODE_PSI_MEMORY_FULL] = {"schedgov_node_pressure_memory_stalled_seconds", C, "seconds", "", "Time in which all that would run waited for memory."},
+        [SG_METRIC_NODE_PSI_IO] = {"schedgov_node_pressure_io_waiting_seconds", C, "seconds", "", "Time in which something on the node waited for I/O."},
+        [SG_METRIC_NODE_PSI_IO_FULL] = {"schedgov_node_pressure_io_stalled_seconds", C, "seconds", "", "Time in which all that would run waited for I/O."},
+        [SG_METRIC_NET_UP] = {"schedgov_node_network_up", G, "", "device", "1 if the interface is up and has a carrier, else 0."},
+        [SG_METRIC_NET_SPEED] = {"schedgov_node_network_speed_bytes", G, "bytes", "device", "What the interface can carry per second."},
+        [SG_METRIC_NET_RX] = {"schedgov_node_network_receive_bytes", C, "bytes", "device", "Received by the interface."},
+        [SG_METRIC_NET_TX] = {"schedgov_node_network_transmit_bytes", C, "bytes", "device", "Sent by the interface."},
+        [SG_METRIC_NET_RX_ERRORS] = {"schedgov_node_network_receive_errs", C, "", "device", "Packets received with errors."},
+        [SG_METRIC_NET_TX_ERRORS] = {"schedgov_node_network_transmit_errs", C, "", "device", "Packets that could not be sent."},
+        [SG_METRIC_NET_RX_DROPPED] = {"schedgov_node_network_receive_drop", C, "", "device", "Received packets that were dropped."},
+        [SG_METRIC_NET_TX_DROPPED] = {"schedgov_node_network_transmit_drop", C, "", "device", "Packets that were dropped instead of sent."},
+
+        [SG_METRIC_JOB] = {"schedgov_job", I, "", "job_id class user name adopted source", "What a running job is: whose, called what, started by somebody else or not, and where its progress comes from."},
+        [SG_METRIC_JOB_START] = {"schedgov_job_start_time_seconds", G, "seconds", JOB, "When the job started, since 1970."},
+        [SG_METRIC_JOB_SUSPENDED] = {"schedgov_job_suspended", G, "", JOB, "1 while the job is suspended, else 0."},
+        [SG_METRIC_JOB_SHARE] = {"schedgov_job_share_ratio", G, "ratio", JOB, "The part of the node that its weights, and those of the others, give the job when all want more."},
+        [SG_METRIC_JOB_CPU_WEIGHT] = {"schedgov_job_spec_cpu_weight", G, "", JOB, "Weight of the job within its class."},
+        [SG_METRIC_JOB_MEMORY_LIMIT] = {"schedgov_job_spec_memory_limit_bytes", G, "bytes", JOB, "Memory that the job may use at most, if that is limited."},
+        [SG_METRIC_JOB_CPU] = {"schedgov_job_cpu_usage_seconds", C, "seconds", JOB, "CPU time that the job used."},
+        [SG_METRIC_JOB_CPU_USER] = {"schedgov_job_cpu_user_seconds", C, "seconds", JOB, "CPU time that the job used in its own programs."},
+        [SG_METRIC_JOB_CPU_SYSTEM] = {"schedgov_job_cpu_system_seconds", C, "seconds", JOB, "CPU time that the job used in the kernel."},
+        [SG_METRIC_JOB_PERIODS] = {"schedgov_job_cpu_cfs_periods", C, "", JOB, "Periods of its CPU quota in which the job ran."},
+        [SG_METRIC_JOB_THROTTLED_PERIODS] = {"schedgov_job_cpu_cfs_throttled_periods", C, "", JOB, "Periods of its CPU quota in which the job was held back."},
+        [SG_METRIC_JOB_THROTTLED] = {"schedgov_job_cpu_cfs_throttled_seconds", C, "seconds", JOB, "Time for which the job was held back by its CPU quota."},
+        [SG_METRIC_JOB_MEMORY] = {"schedgov_job_memory_usage_bytes", G, "bytes", JOB, "Memory that the job uses, cached files included."},
+        [SG_METRIC_JOB_MEMORY_PEAK] = {"schedgov_job_memory_max_usage_bytes", G, "bytes", JOB, "The most memory that the job has used."},
+        [SG_METRIC_JOB_WORKING_SET] = {"schedgov_job_memory_working_set_bytes", G, "bytes", JOB, "Memory that the job uses, without files that it hasn't used lately."},
+        [SG_METRIC_JOB_MEMORY_HIGH] = {"schedgov_job_memory_high_events", C, "", JOB, "Times that the job was slowed down for its memory."},
+        [SG_METRIC_JOB_MEMORY_MAX] = {"schedgov_job_memory_max_events", C, "", JOB, "Times that the job reached its limit of memory."},
+        [SG_METRIC_JOB_OOM] = {"schedgov_job_oom_events", C, "", JOB, "Processes of the job that were killed for want of memory."},
+        [SG_METRIC_JOB_IO_READ] = {"schedgov_job_fs_reads_bytes", C, "bytes", JOB, "Read from disks by the job."},
+        [SG_METRIC_JOB_IO_WRITE] = {"schedgov_job_fs_writes_bytes", C, "bytes", JOB, "Written to disks by the job."},
+        [SG_METRIC_JOB_IO_READS] = {"schedgov_job_fs_reads", C, "", JOB, "Reads from disks by the job."},
+        [SG_METRIC_JOB_IO_WRITES] = {"schedgov_job_fs_writes", C, "", JOB, "Writes to disks by the job."},
+        [SG_METRIC_JOB_NET_RX] = {"schedgov_job_network_receive_bytes", C, "bytes", JOB, "Received over the network by the job."},
+        [SG_METRIC_JOB_NET_TX] = {"schedgov_job_network_transmit_bytes", C, "bytes", JOB, "Sent over the network by the job."},
+        [SG_METRIC_JOB_THREADS] = {"schedgov_job_threads", G, "", JOB, "Threads of the job's processes."},
+        [SG_METRIC_JOB_PSI_CPU] = {"schedgov_job_pressure_cpu_waiting_seconds", C, "seconds", JOB, "Time in which something of the job waited for a CPU."},
+        [SG_METRIC_JOB_PSI_MEMORY] = {"schedgov_job_pressure_memory_waiting_seconds", C, "seconds", JOB, "Time in which something of the job waited for memory."},
+        [SG_METRIC_JOB_PSI_MEMORY_FULL] = {"schedgov_job_pressure_memory_stalled_seconds", C, "seconds", JOB, "Time in which all of the job waited for memory."},
+        [SG_METRIC_JOB_PSI_IO] = {"schedgov_job_pressure_io_waiting_seconds", C, "seconds", JOB, "Time in which something of the job waited for I/O."},
+        [SG_METRIC_JOB_PSI_IO_FULL] = {"schedgov_job_pressure_io_stalled_seconds", C, "seconds", JOB, "Time in which all of the job waited for I/O."},
+        [SG_METRIC_JOB_DELAY] = {"schedgov_job_delay_seconds", C, "seconds", JOB " resource", "Time that the threads of the job waited in sum, for cpu, io or swap."},
+        [SG_METRIC_JOB_EVAL] = {"schedgov_job_progress_eval", G, "", JOB, "The value that the job reported last of what it optimizes, such as its loss."},
+        [SG_METRIC_JOB_BEST] = {"schedgov_job_progress_best", G, "", JOB, "The best such value so far."},
+        [SG_METRIC_JOB_STEP] = {"schedgov_job_progress_step", G, "", JOB, "The step that the job has reached."},
+        [SG_METRIC_JOB_STEPS] = {"schedgov_job_progress_planned_steps", G, "", JOB, "The steps that it is going to do in all."},
+        [SG_METRIC_JOB_PROGRESS] = {"schedgov_job_progress_ratio", G, "ratio", JOB, "How much of the job is done, from 0 to 1."},
+        [SG_METRIC_JOB_ETA] = {"schedgov_job_eta_seconds", G, "seconds", JOB, "How long the job is still going to run."},
+        [SG_METRIC_JOB_ETA_LOW] = {"schedgov_job_eta_low_seconds", G, "seconds", JOB, "A bound below it: one job in ten ends sooner."},
+        [SG_METRIC_JOB_ETA_HIGH] = {"schedgov_job_eta_high_seconds", G, "seconds", JOB, "A bound above it: one job in ten takes longer."},
+};
+/* clang-format on */

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/* What the queue's accounts (queue.c) and its decisions (queue-next.c) share. */
+
+#include "core/queue/order.h"
+#include "core/queue/queue.h"
+
+/* Users and classes are kept once seen: there are few, and a user who was forgotten between two
+ * jobs would come back as one who has never had a turn. */
+struct sg_queue_user {
+        struct sg_list link;
+        uint64_t uid;
+        uint64_t joined; /* counts up; the order of users who have never had a start */
+        uint64_t running;
+        uint64_t last_start; /* value of queue.starts; 0 = never */
+};
+
+struct sg_queue_caps {
+        uint64_t max_jobs, max_jobs_per_user;
+        enum sg_order order;
+        bool backfill;
+};
+
+struct sg_queue_class {
+        struct sg_list link;
+        char name[SG_CLASS_NAME_MAX];
+        uint64_t running;
+        struct sg_queue_caps caps;
+};
+
+/* When a head that waits for memory can start at the latest, as far as is known, and what others
+ * may have besides it then. */
+struct sg_reservation {
+        uint64_t at_usec; /* SG_UNLIMITED: nobody knows */
+        uint64_t memory;  /* beside the head */
+        bool in_vain;     /* others than jobs use what it needs */
+        bool node_slot;   /* one more may run than the head … */
+        bool class_slot;  /* … in its class … */
+        bool user_slot;   /* … and of its user in it */
+        /* For this state of the queue and the node. */
+        uint64_t changes, now_usec, memory_taken;
+};
+
+/* Made when first needed, dropped with its last entry. */
+struct sg_lane {
+        struct sg_list link;
+        struct sg_list waiting;
+        struct sg_queue_user *user;
+        struct sg_queue_class *class;
+        uint64_t running, n_waiting;
+        bool numbered; /* so that a list of all jobs doesn't walk the lane for each */
+        struct sg_reservation reserved; /* of its head, during a decision */
+};
+
+struct sg_queue {
+        struct sg_list users, classes, lanes;
+        struct sg_list running; /* entries, by when they end at the latest */
+        uint64_t n_users, n_waiting, n_running;
+        uint64_t n_undeclared; /* running entries that don't declare their memory */
+        uint64_t changes;      /* counts up: what was worked out before holds no more */
+        uint64_t starts;       /* counts up; orders users by their last start */
+        uint64_t declared;     /* Σ sg_queue_declared() of running entries */
+        uint64_t jobs_per_cpu, max_jobs, memory_reserve_pm;
+        struct sg_queue_caps fallback; /* of a class that isn't configured: the default class's */
+};
+
+/* More than any node has, and too little for the sum of all that run to wrap around. */
+#define SG_QUEUE_DECLARED_MAX (1ULL << 47)
+
+/* What an entry's memory counts for in the accounts. */
+static inline uint64_t sg_queue_declared(const struct sg_queue_entry *e)
+{
+        if (e->memory == SG_UNLIMITED)
+                return 0;
+        return e->memory < SG_QUEUE_DECLARED_MAX ? e->memory : SG_QUEUE_DECLARED_MAX;
+}
+
+static inline struct sg_queue_entry *sg_lane_head(const struct sg_lane *lane)
+{
+        return sg_list_entry(lane->waiting.next, struct sg_queue_entry, link);
+}
+
+/* NULL: none such (yet). */
+struct sg_queue_user *sg_queue_find_user(const struct sg_queue *q, uint64_t uid);
+struct sg_queue_class *sg_queue_find_class(const struct sg_queue *q, const char *name);
+struct sg_lane *sg_queue_find_lane(const struct sg_queue *q, const char *class, uint64_t uid);
+
+/* Out of the lane's order. */
+void sg_lane_take(struct sg_queue_entry *e);
+/* When a running entry ends at the latest; SG_UNLIMITED: nobody knows. */
+static inline uint64_t sg_queue_end_of(const struct sg_queue_entry *e)
+{
+        return e->limit_usec == 0 || e->limit_usec > SG_UNLIMITED - e->started_usec
+                       ? SG_UNLIMITED
+                       : e->started_usec + e->limit_usec;
+}
+
+/* Takes the head, or an entry that isn't queued, for a running one of its lane. */
+void sg_queue_account_running(struct sg_queue *q, struct sg_queue_entry *e);
+
+/* queue-memory.c: what memory admits. */
+uint64_t sg_queue_memory_usable(const struct sg_queue *q, const struct sg_node_snapshot *node);
+uint64_t sg_queue_memory_taken(const struct sg_queue *q, const struct sg_node_snapshot *node);
+uint64_t sg_queue_memory_free(const struct sg_queue *q, const struct sg_node_snapshot *node);
+bool sg_queue_fits(const struct sg_queue *q, const struct sg_node_snapshot *node,
+                   const struct sg_queue_entry *e);
+
+/* queue-backfill.c: whether e, which is of lane `of`, may start before the head of `lane`, which
+ * doesn't fit and for which something is reserved. */
+void sg_lane_reserve(const struct sg_queue *q, const struct sg_node_snapshot *node,
+                     struct sg_lane *lane);
+bool sg_lane_lets_pass(const struct sg_queue *q, const struct sg_node_snapshot *node,
+                       const struct sg_lane *lane, const struct sg_lane *of,
+                       const struct sg_queue_entry *e);

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The queue's decisions: which lane has its turn, what memory admits, and why an entry waits.
+ *
+ * Lanes are in one total order at any time (user by user, then by their heads). A pass starts the
+ * first head that fits; a head before it that doesn't fit is passed, or keeps the node.
+ */
+#include "core/queue/internal.h"
+#include <string.h>
+
+#define RETRY_USEC 1000000ULL
+/* How far behind a head that doesn't fit one is looked for that may pass it. */
+#define BACKFILL_DEPTH 64U
+
+/* Memory */
+
+/* With nothing running it is not jobs that hold the memory: patience begins anew, so that the node
+ * doesn't stand idle for what may never be given back. */
+static void note_unfit(const struct sg_queue *q, const struct sg_node_snapshot *node,
+                       struct sg_queue_entry *e)
+{
+        if (e->unfit_since_usec > 0 && q->n_running > 0)
+                return;
+        e->unfit_since_usec = node->now_usec;
+        e->unfit_since_start = q->starts;
+}
+
+/* Turns */
+
+static bool lane_has_room(const struct sg_lane *lane)
+{
+        const struct sg_queue_caps *caps = &lane->class->caps;
+
+        return lane->class->running < caps->max_jobs && lane->running < caps->max_jobs_per_user;
+}
+
+static int64_t lane_priority(const struct sg_lane *lane)
+{
+        return sg_order_policies[lane->class->caps.order]->by_priority
+                       ? sg_lane_head(lane)->priority
+                       : 0;
+}
+
+/* Fewest running, longest without a start, first come; within a user priority, then age. */
+static bool lane_goes_before(const struct sg_lane *a, const struct sg_lane *b)
+{
+        if (a->user == b->user) {
+                if (lane_priority(a) != lane_priority(b))
+                        return lane_priority(a) > lane_priority(b);
+                return sg_lane_head(a)->n < sg_lane_head(b)->n;
+        }
+        if (a->user->running != b->user->running)
+                return a->user->running < b->user->running;
+        if (a->user->last_start != b->user->last_start)
+                return a->user->last_start < b->user->last_start;
+        return a->user->joined < b->user->joined;
+}
+
+static bool lane_is_candidate(const struct sg_lane *lane)
+{
+        return lane->n_waiting > 0 && lane_has_room(lane);
+}
+
+static bool lane_is_short(const struct sg_queue *q, const struct sg_node_snapshot *node,
+                          const struct sg_lane *lane)
+{
+        return lane_is_candidate(lane) && !sg_queue_fits(q, node, sg_lane_head(lane));
+}
+
+/* For each head that doesn't fit; whether there is any. */
+static bool reserve(const struct sg_queue *q, const struct sg_node_snapshot *node)
+{
+        struct sg_lane *lane;
+        bool any = false;
+
+        sg_list_foreach (lane, &q->lanes, link)
+                if (lane_is_short(q, node, lane)) {
+                        sg_lane_reserve(q, node, lane);
+                        any = true;
+                }
+        return any;
+}
+
+/* Whether all heads that have their turn before `lane`, to which e belongs, let it pass. */
+static bool may_pass(const struct sg_queue *q, const struct sg_node_snapshot *node,
+                     const struct sg_lane *lane, const struct sg_queue_entry *e)
+{
+        struct sg_lane *it;
+
+        sg_list_foreach (it, &q->lanes, link)
+                if ((it->class != lane->class || it->user != lane->user) &&
+                    lane_is_short(q, node, it) && lane_goes_before(it, lane) &&
+                    !sg_lane_lets_pass(q, node, it, lane, e))
+                        return false;
+        return true;
+}
+
+/* Whether e can start though its lane's head, which doesn't fit, is before it. */
+static bool may_pass_head(const struct sg_queue *q, const struct sg_node_snapshot *node,
+                          const struct sg_lane *lane, const struct sg_queue_entry *e)
+{
+        return lane->class->caps.backfill && lane_is_short(q, node, lane) &&
+               sg_queue_fits(q, node, e) && sg_lane_lets_pass(q, node, lane, lane, e);
+}
+
+/* What of the lane would start now if nothing else did; NULL: nothing. */
+static struct sg_queue_entry *startable(const struct sg_queue *q,
+                                        const struct sg_node_snapshot *node,
+                                        const struct sg_lane *lane, bool any_short)
+{
+        struct sg_queue_entry *e;
+        unsigned depth = 0;
+
+        if (sg_queue_fits(q, node, sg_lane_head(lane))) {
+                e = sg_lane_head(lane);
+                return !any_short || may_pass(q, node, lane, e) ? e : NULL;
+        }
+        sg_list_foreach (e, &lane->waiting, link) {
+                if (depth++ == BACKFILL_DEPTH)
+                        break;
+                if (depth > 1 && may_pass_head(q, node, lane, e) && may_pass(q, node, lane, e))
+                        return e;
+        }
+        return NULL;
+}
+
+/* Of all lanes the one whose turn it is. */
+static struct sg_queue_entry *choose(const struct sg_queue *q, const struct sg_node_snapshot *node,
+                                     bool any_short)
+{
+        struct sg_queue_entry *best = NULL, *e;
+        struct sg_lane *lane;
+
+        sg_list_foreach (lane, &q->lanes, link) {
+                if (!lane_is_candidate(lane) || (best && !lane_goes_before(lane, best->lane)))
+                        continue;
+                e = startable(q, node, lane, any_short);
+                if (e)
+                        best = e;
+        }
+        return best;
+}
+
+/* Heads that have their turn before `e` (NULL: all) and don't fit. */
+static void note_all_unfit(const struct sg_queue *q, const struct sg_node_snapshot *node,
+                           const struct sg_queue_entry *e)
+{
+        struct sg_lane *it;
+
+        sg_list_foreach (it, &q->lanes, link)
+                if (lane_is_short(q, node, it) &&
+                    (!e || it == e->lane || lane_goes_before(it, e->lane)))
+                        note_unfit(q, node, sg_lane_head(it));
+}
+
+static void start(struct sg_queue *q, const struct sg_node_snapshot *node, struct sg_queue_entry *e)
+{
+        sg_lane_take(e);
+        e->lane->n_waiting--;
+        q->n_waiting--;
+        e->lane->user->last_start = e->start = ++q->starts;
+        e->started_usec = node->now_usec;
+        sg_queue_account_running(q, e);
+}
+
+struct sg_queue_entry *sg_queue_next(struct sg_queue *q, const struct sg_node_snapshot *node,
+                                     uint64_t *ret_retry_usec)
+{
+        struct sg_queue_entry *e;
+        bool any_short;
+
+        *ret_retry_usec = 0;
+        if (q->n_waiting == 0 || q->n_running >= sg_queue_max_jobs(q, node->cpus))
+                return NULL;
+        any_short = reserve(q, node);
+        e = choose(q, node, any_short);
+        if (any_short)
+                note_all_unfit(q, node, e);
+        if (e)
+                start(q, node, e);
+        else if (any_short)
+                *ret_retry_usec = node->now_usec + RETRY_USEC;
+        return e;
+}
+
+/* Why not */
+
+static void explain_caps(const struct sg_queue *q, const struct sg_lane *lane,
+                         const struct sg_node_snapshot *node, struct sg_pending_info *ret)
+{
+        const struct sg_queue_class *c = lane->class;
+
+        if (q->n_running >= sg_queue_max_jobs(q, node->cpus)) {
+                ret->why = SG_PENDING_NODE_FULL;
+                ret->running = q->n_running;
+                ret->max = sg_queue_max_jobs(q, node->cpus);
+        } else if (c->running >= c->caps.max_jobs) {
+                ret->why = SG_PENDING_CLASS_FULL;
+                ret->running = c->running;
+                ret->max = c->caps.max_jobs;
+        } else if (lane->running >= c->caps.max_jobs_per_user) {
+                ret->why = SG_PENDING_CLASS_USER_FULL;
+                ret->running = lane->running;
+                ret->max = c->caps.max_jobs_per_user;
+        }
+}
+
+/* lane: e's, or one that it would be the head of; ahead: how many of its lane go before it. */
+static void explain(const struct sg_queue *q, const struct sg_lane *lane,
+                    const struct sg_queue_entry *e, uint64_t ahead,
+                    const struct sg_node_snapshot *node, struct sg_pending_info *ret)
+{
+        *ret = (struct sg_pending_info){.why = SG_PENDING_NONE};
+        explain_caps(q, lane, node, ret);
+        (void)reserve(q, node);
+        if (!sg_queue_fits(q, node, e) && ret->why == SG_PENDING_NONE) {
+                ret->why = SG_PENDING_MEMORY;
+                ret->need = e->memory == SG_UNLIMITED ? 0 : e->memory;
+                ret->free = sg_queue_memory_free(q, node);
+        } else if (ahead > 0 && (ret->why != SG_PENDING_NONE || ahead >= BACKFILL_DEPTH ||
+                                 !may_pass_head(q, node, lane, e))) {
+                ret->why = SG_PENDING_TURN;
+                ret->ahead = ahead;
+        } else if (ret->why == SG_PENDING_NONE && !may_pass(q, node, lane, e)) {
+                ret->why = SG_PENDING_KEPT;
+        }
+}
+
+static void number(struct sg_lane *lane)
+{
+        struct sg_queue_entry *it;
+        uint64_t place = 0;
+
+        sg_list_foreach (it, &lane->waiting, link)
+                it->place = place++;
+        lane->numbered = true;
+}
+
+static uint64_t count_ahead(const struct sg_queue_entry *e)
+{
+        if (!e->lane->numbered)
+                number(e->lane);
+        return e->place - sg_lane_head(e->lane)->place;
+}
+
+/* For one that isn't in the lane. */
+static uint64_t count_before(const struct sg_lane *lane, const struct sg_queue_entry *e)
+{
+        struct sg_queue_entry *it;
+        uint64_t n = 0;
+
+        sg_list_foreach (it, &lane->waiting, link) {
+                if (!sg_order_before(lane->class->caps.order, it, e))
+                        break;
+                n++;
+        }
+        return n;
+}
+
+void sg_queue_explain(const struct sg_queue *q, const struct sg_queue_entry *e,
+                      const struct sg_node_snapshot *node, struct sg_pending_info *ret)
+{
+        if (e->lane && !e->running)
+                explain(q, e->lane, e, count_ahead(e), node, ret);
+        else
+                *ret = (struct sg_pending_info){.why = SG_PENDING_NONE};
+}
+
+void sg_queue_would_start(const struct sg_queue *q, const struct sg_job *j,
+                          const struct sg_class_history *h, const struct sg_node_snapshot *node,
+                          struct sg_pending_info *ret)
+{
+        struct sg_queue_entry e = {.n = UINT64_MAX};
+        struct sg_queue_user user = {.uid = j->uid, .joined = UINT64_MAX};
+        struct sg_queue_class class = {.caps = q->fallback};
+        const struct sg_lane *existing = sg_queue_find_lane(q, j->class, j->uid);
+        struct sg_lane lane = {
+                .user = sg_queue_find_user(q, j->uid) ?: &user,
+                .class = sg_queue_find_class(q, j->class) ?: &class,
+                .running = existing ? existing->running : 0,
+                .n_waiting = 1,
+        };
+        uint64_t ahead;
+
+        sg_order_describe(&e, j, h);
+        sg_list_init(&lane.waiting);
+        sg_list_append(&lane.waiting, &e.link);
+        ahead = existing ? count_before(existing, &e) : 0;
+        explain(q, ahead > 0 ? existing : &lane, &e, ahead, node, ret);
+}

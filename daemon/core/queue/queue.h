@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/*
+ * The queue: which waiting job starts next, and why another doesn't yet.
+ *
+ * Jobs wait in lanes, one per (class, user), in the class's order. The next job is the head of a
+ * lane of the user who has the fewest jobs running, then of the one whose last start is longest
+ * ago: a thousand jobs of one user never hold up the single one of another. Within a user the
+ * higher priority goes first, then the older job.
+ *
+ * Memory: what is declared counts in full from start to end, what isn't counts as it is used. A
+ * head that doesn't fit when it is its turn, but would once others have ended, is passed only by
+ * jobs that don't make it wait longer (queue-backfill.c), which may be jobs of its own lane; of
+ * those that don't declare their memory nobody knows that, and they pass it for PATIENCE.
+ *
+ * Pure: no clock, no I/O. Entries are embedded in the caller's jobs and never owned.
+ */
+
+#include "base/list.h"
+#include "core/job/history.h"
+#include "core/job/job.h"
+#include "core/settings/settings.h"
+
+#define SG_QUEUE_PATIENCE_USEC (10ULL * 60 * 1000000)
+
+struct sg_queue;
+struct sg_lane;
+
+struct sg_queue_entry {
+        struct sg_list link; /* in its lane while it waits */
+        struct sg_lane *lane;
+        uint64_t place; /* counts up along its lane, where lane->numbered */
+        uint64_t n;
+        int64_t priority;
+        uint64_t memory; /* declared maximum, SG_UNLIMITED = undeclared */
+        /* What some orders and backfill go by; 0 = not known, none. */
+        double size, used; /* CPU-seconds: expected in all; of those, used by attempts before */
+        uint64_t deadline_usec; /* of the real time */
+        uint64_t limit_usec;    /* it runs no longer than that */
+        bool running;
+        uint64_t started_usec; /* set by the queue; by the caller, if it runs already */
+        uint64_t start;        /* which of the queue's starts it was; 0 = it ran already */
+        /* When it was first its turn and memory was short, 0 = never; and the last start before. */
+        uint64_t unfit_since_usec, unfit_since_start;
+};
+
+/* The node at one moment. */
+struct sg_node_snapshot {
+        uint64_t now_usec; /* of a clock that nobody sets */
+        uint64_t cpus;
+        uint64_t memory_total, memory_available;
+        uint64_t declared_used; /* of what is in use: the part of running jobs with declared memory
+                                 */
+};
+
+enum sg_pending {
+        SG_PENDING_NONE, /* it would start now */
+        SG_PENDING_NODE_FULL,
+        SG_PENDING_CLASS_FULL,
+        SG_PENDING_CLASS_USER_FULL,
+        SG_PENDING_MEMORY,
+        SG_PENDING_TURN, /* others of its lane are before it */
+        SG_PENDING_KEPT, /* the node is kept for one that has waited longer than PATIENCE */
+};
+
+struct sg_pending_info {
+        enum sg_pending why;
+        uint64_t running, max; /* the counts behind *_FULL */
+        uint64_t ahead;        /* TURN: jobs of the same lane before it */
+        uint64_t need, free;   /* MEMORY, bytes; need 0 = undeclared, the reserve is used up */
+};
+
+int sg_queue_new(struct sg_queue **ret);
+struct sg_queue *sg_queue_free(struct sg_queue *q); /* must have no entries any more */
+SG_DEFINE_CLEANUP(struct sg_queue *, sg_queue_free)
+
+/* Caps per node and class, and orders; entries keep their lanes. A class that settings don't have
+ * is treated as the default class. Call after each reload; -ENOMEM changes nothing. */
+int sg_queue_configure(struct sg_queue *q, const struct sg_settings *settings);
+
+/* What describes the entry is set by the caller (sg_order_describe()). `running`: it already runs
+ * (recovery). -ENOMEM. */
+int sg_queue_add(struct sg_queue *q, struct sg_queue_entry *e, const char *class, uint64_t uid,
+                 bool running);
+/* Whether it waits or runs; an entry that was never added is fine. */
+void sg_queue_remove(struct sg_queue *q, struct sg_queue_entry *e);
+/* A job's priority or declared memory has changed, or something of the entry that orders go by,
+ * which the caller has set: its place and the accounts follow. */
+void sg_queue_change(struct sg_queue *q, struct sg_queue_entry *e, int64_t priority,
+                     uint64_t memory);
+
+/* The entry to start now, marked as running; NULL if none can. *ret_retry_usec: when to look again
+ * though nothing has happened (memory is short), 0 = not needed. */
+struct sg_queue_entry *sg_queue_next(struct sg_queue *q, const struct sg_node_snapshot *node,
+                                     uint64_t *ret_retry_usec);
+
+/* Why a waiting entry waits. Once sg_queue_next() has given NULL for this node it is never NONE. */
+void sg_queue_explain(const struct sg_queue *q, const struct sg_queue_entry *e,
+                      const struct sg_node_snapshot *node, struct sg_pending_info *ret);
+/* The same for a job that isn't in the queue, as if it were added now. h: of its class, or NULL. */
+void sg_queue_would_start(const struct sg_queue *q, const struct sg_job *j,
+                          const struct sg_class_history *h, const struct sg_node_snapshot *node,
+                          struct sg_pending_info *ret);
+
+uint64_t sg_queue_n_waiting(const struct sg_queue *q);
+uint64_t sg_queue_n_running(const struct sg_queue *q);
+uint64_t sg_queue_max_jobs(const struct sg_queue *q, uint64_t cpus);

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Settings as an object: defaults, assignment and validation, all by the table of settings-table.c.
+ * Every scalar is at its fallback or at a value that its row accepts; lists are NULL when empty.
+ */
+
+#include "core/settings/table.h"
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+#define QUOTED_MAX 60 /* bytes of a bad value that a message repeats */
+
+static int why_set(char **ret_why, int error, const char *format, ...)
+        __attribute__((format(printf, 3, 4)));
+
+static int why_set(char **ret_why, int error, const char *format, ...)
+{
+        va_list ap;
+        char *s = NULL;
+        int r;
+
+        va_start(ap, format);
+        r = vasprintf(&s, format, ap);
+        va_end(ap);
+        if (r < 0)
+                return -ENOMEM;
+        *ret_why = s;
+        return error;
+}
+
+/* What to show of a value, without cutting a UTF-8 sequence in two. */
+static int quoted_size(const char *value)
+{
+        size_t n = strnlen(value, QUOTED_MAX + 1);
+
+        if (n > QUOTED_MAX)
+                for (n = QUOTED_MAX; n > 0 && ((unsigned char)value[n] & 0xC0) == 0x80; n--)
+                        ;
+        return (int)n;
+}
+
+static void *field_of(void *object, const struct sg_settings_key *k)
+{
+        return (char *)object + k->offset;
+}
+
+static int assign(void *object, const char *file, const char *section, const char *key,
+                  const char *value, char **ret_why)
+{
+        const struct sg_settings_key *k = sg_settings_key_find(file, section, key);
+        int r;
+
+        if (!k) {
+                char *why = sg_settings_unknown(file, section, key);
+
+                if (!why)
+                        return -ENOMEM;
+                *ret_why = why;
+                return -EINVAL;
+        }
+        r = k->parse(k, value[0] == '\0' ? k->fallback : value, field_of(object, k));
+        if (r == -EINVAL)
+                return why_set(ret_why, r, "[%s] %s= wants %s, not '%.*s%s'", section, key,
+                               k->wants, quoted_size(value), value,
+                               value[quoted_size(value)] == '\0' ? "" : "…");
+        return r;
+}
+
+static int assign_defaults(void *object, const char *file)
+{
+        for (const struct sg_settings_key *k = sg_settings_keys; k->section; k++) {
+                int r;
+
+                if (strcmp(k->file, file) != 0)
+                        continue;
+                r = k->parse(k, k->fallback, field_of(object, k));
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+/* A host name may hold what a node name must not; the node must start anyway. */
+static void hostname_copy(char ret[SG_NODE_NAME_MAX], const char *hostname)
+{
+        size_t n = 0;
+
+        for (const char *p = hostname; *p && n + 1 < SG_NODE_NAME_MAX; p++) {
+                bool ok = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') ||
+                          (*p >= '0' && *p <= '9') || *p == '_' || *p == '.' || *p == '-';
+
+                if (n == 0 && (!ok || *p == '.' || *p == '-'))
+                        continue;
+                ret[n++] = ok ? *p : '_';
+        }
+        ret[n] = '\0';
+        if (n == 0)
+                memcpy(ret, "localhost", sizeof("localhost"));
+}
+
+static int class_new(struct sg_class **ret, const char *file)
+{
+        _cleanup_(sg_class_freep) struct sg_class *c = calloc(1, sizeof(*c));
+        int r;
+
+        if (!c)
+                return -ENOMEM;
+        if (file) {
+                c->file = strdup(file);
+                if (!c->file)
+                        return -ENOMEM;
+        }
+        c->limits_max.pin = SG_UNLIMITED;
+        r = assign_defaults(c, "policy");
+        if (r < 0)
+                return r;
+        *ret = TAKE_PTR(c);
+        return 0;
+}
+
+static void class_deinit(struct sg_class *c)
+{
+        /* the lists: an empty assignment frees them */
+        for (const struct sg_settings_key *k = sg_settings_keys; k->section; k++)
+                if (k->list && strcmp(k->file, "policy") == 0)
+                        (void)k->parse(k, "", field_of(c, k));
+        free(c->file);
+}
+
+struct sg_class *sg_class_free(struct sg_class *c)
+{
+        if (c) {
+                class_deinit(c);
+                free(c);
+        }
+        return NULL;
+}
+
+int sg_settings_new(struct sg_settings **ret, const char *hostname)
+{
+        _cleanup_(sg_settings_freep) struct sg_settings *s = calloc(1, sizeof(*s));
+        _cleanup_(sg_class_freep) struct sg_class *c = NULL;
+        int r;
+
+        if (!s)
+                return -ENOMEM;
+        hostname_copy(s->hostname, hostname ? hostname : "");
+        r = assign_defaults(s, "conf");
+        if (r < 0)
+                return r;
+        r = class_new(&c, NULL);
+        if (r < 0)
+                return r;
+        memcpy(c->name, "default", sizeof("default"));
+        s->classes = TAKE_PTR(c);
+        s->n_classes = 1;
+        *ret = TAKE_PTR(s);
+        return 0;
+}
+
+struct sg_settings *sg_settings_free(struct sg_settings *s)
+{
+        if (!s)
+                return NULL;
+        for (size_t i = 0; i < s->n_classes; i++)
+                class_deinit(&s->classes[i]);
+        free(s->classes);
+        free(s);
+        return NULL;
+}
+
+int sg_settings_assign(struct sg_settings *s, const char *section, const char *key,
+                       const char *value, char **ret_why)
+{
+        return assign(s, "conf", section, key, value, ret_why);
+}
+
+int sg_settings_class_begin(struct sg_settings *s, const char *file, struct sg_class **ret)
+{
+        (void)s;
+        return class_new(ret, file);
+}
+
+int sg_settings_class_assign(struct sg_class *c, const char *section, const char *key,
+                             const char *value, char **ret_why)
+{
+        return assign(c, "policy", section, key, value, ret_why);
+}
+
+/* One limit that jobs get and may ask for. What was left at its fallback follows the maximum down;
+ * what was written must not contradict it. */
+static int limit_fit(uint64_t *limit, uint64_t max, uint64_t fallback, const char *key,
+                     char **ret_why)
+{
+        if (*limit <= max)
+                return 0;
+        if (*limit != fallback)
+                return why_set(ret_why, -EINVAL,
+                               "[Limits] %s= is above Max%s=: what a job gets must be something "
+                               "that it may ask for",
+                               key, key);
+        *limit = max;
+        return 0;
+}
+
+static int class_fit_limits(struct sg_class *c, char **ret_why)
+{
+        struct sg_limits *l = &c->limits;
+        const struct sg_limits *m = &c->limits_max;
+        const struct {
+                uint64_t *limit, max, fallback;
+                const char *key;
+        } pairs[] = {
+                {&l->cpu_weight, m->cpu_weight, 100, "CPUWeight"},
+                {&l->cpu_quota_pm, m->cpu_quota_pm, SG_UNLIMITED, "CPUQuota"},
+                {&l->cpus, m->cpus, 0, "CPUs"},
+                {&l->cpus_max, m->cpus_max, 0, "CPUs"},
+                {&l->memory_high, m->memory_high, SG_UNLIMITED, "MemoryHigh"},
+                {&l->memory_max, m->memory_max, SG_UNLIMITED, "MemoryMax"},
+                {&l->memory_swap_max, m->memory_swap_max, SG_UNLIMITED, "MemorySwapMax"},
+                {&l->tasks_max, m->tasks_max, SG_UNLIMITED, "TasksMax"},
+                {&l->io_weight, m->io_weight, 100, "IOWeight"},
+                {&l->io_read_max, m->io_read_max, SG_UNLIMITED, "IOReadBandwidthMax"},
+                {&l->io_write_max, m->io_write_max, SG_UNLIMITED, "IOWriteBandwidthMax"},
+                {&l->time_limit_usec, m->time_limit_usec, SG_UNLIMITED, "TimeLimit"},
+        };
+
+        for (size_t i = 0; i < SG_ELEMENTSOF(pairs); i++) {
+                int r = limit_fit(pairs[i].limit, pairs[i].max, pairs[i].fallback, pairs[i].key,
+                                  ret_why);
+
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+static int class_check(const struct sg_settings *s, const struct sg_class *c, char **ret_why)
+{
+        const struct sg_class *other;
+
+        if (c->name[0] == '\0')
+                return why_set(ret_why, -EINVAL,
+                               "[Class] Name= is missing: a policy file makes one class");
+        if (strcmp(c->name, "default") == 0 &&
+            (c->match_user || c->match_group || c->match_command))
+                return why_set(ret_why, -EINVAL,
+                               "[Match] isn't for the class \"default\": it gets what no other "
+                               "class matches");
+        other = sg_settings_class(s, c->name);
+        if (other && other->file)
+                return why_set(ret_why, -EINVAL,
+                               "[Class] Name=%s is already made by %s: give it another name or "
+                               "mask one file with a link to /dev/null",
+                               c->name, other->file);
+        return 0;
+}
+
+int sg_share_settings_check(const struct sg_share_settings *s, char **ret_why)
+{
+        return s->max_interval < s->tick
+                       ? why_set(ret_why, -EINVAL,
+                                 "[Growth] MaxInterval= is below Tick=: the longest time between "
+                                 "two looks can't be the shorter one")
+                       : 0;
+}
+
+/* Moves the contents of *c: a file's "default" replaces the built-in one, others go behind. */
+static int class_store(struct sg_settings *s, struct sg_class *c)
+{
+        struct sg_class *grown;
+
+        if (strcmp(c->name, "default") == 0) {
+                class_deinit(&s->classes[0]);
+                s->classes[0] = *c;
+                return 0;
+        }
+        grown = realloc(s->classes, (s->n_classes + 1) * sizeof(*grown));
+        if (!grown)
+                return -ENOMEM;
+        grown[s->n_classes++] = *c;
+        s->classes = grown;
+        return 0;
+}
+
+int sg_settings_class_end(struct sg_settings *s, struct sg_class *c, char **ret_why)
+{
+        _cleanup_(sg_class_freep) struct sg_class *owned = c;
+        int r;
+
+        r = class_check(s, c, ret_why);
+        if (r < 0)
+                return r;
+        r = class_fit_limits(c, ret_why);
+        if (r >= 0)
+                r = sg_share_settings_check(&c->share, ret_why);
+        if (r < 0)
+                return r;
+        /* as systemd's "auto": naming devices closes the rest */
+        if (c->n_devices > 0)
+                c->device_closed = true;
+        r = class_store(s, c);
+        if (r < 0)
+                return r;
+        free(TAKE_PTR(owned)); /* the contents live on in s->classes */
+        return 0;
+}

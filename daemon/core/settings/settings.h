@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/*
+ * Settings: what the files say, as one immutable value that is replaced whole on reload. This
+ * module is the table of sections and keys (settings-table.h), their parsers and defaults; it reads
+ * no file (edge/config/config.c does) and gets one (section, key, value) at a time.
+ *
+ *   node    schedgov.conf, schedgov.conf.d/NAME.conf:  [Node] [Queue] [Logs] [History] [Metrics]
+ *   classes policy.d/NAME.policy, one class each:      [Match] [Class] [Limits] [Policy] [Growth]
+ *                                                      [FlowCon] [Progress] [Adopt]
+ */
+
+#include "base/address.h"
+#include "core/job/job.h"
+#include "core/reports/preset.h"
+#include "core/reports/progress-source.h"
+#include "core/settings/share.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+enum sg_order {
+        SG_ORDER_FIFO,
+        SG_ORDER_PRIORITY,
+        SG_ORDER_SJF,
+        SG_ORDER_SRTF,
+        SG_ORDER_EDF,
+        SG_ORDER_LAS,
+        _SG_ORDER_MAX,
+};
+enum sg_visibility {
+        SG_SHOW_NONE,
+        SG_SHOW_LIST
+}; /* of other users' jobs: nothing, or list and status without command */
+
+struct sg_device_allow {
+        char *path;     /* "/dev/nvidia0", "char-pts" is not supported */
+        char access[4]; /* "rwm" */
+};
+
+struct sg_class {
+        char name[SG_CLASS_NAME_MAX];
+        char *file;        /* where it comes from, NULL = built in */
+        uint64_t weight;   /* 1 … 10000 of the class against other classes */
+        uint64_t max_jobs; /* running at once, SG_UNLIMITED */
+        uint64_t max_jobs_per_user;
+        enum sg_order order;
+        bool backfill; /* others may start before a first one that waits for memory */
+        struct sg_share_settings share; /* by which its jobs' shares are decided */
+        struct sg_limits limits;        /* what a job gets when it asks for nothing */
+        struct sg_limits limits_max;    /* what it may ask for; SG_UNLIMITED = anything */
+        bool device_closed;
+        struct sg_device_allow *devices;
+        size_t n_devices;
+        /* Glob patterns, NULL-terminated; NULL = not asked about. With none of the three the class
+         * is for those who ask for it by name. */
+        char **match_user, **match_group, **match_command;
+        /* What others start that is of this class: names of units, paths of groups. */
+        char **adopt_units, **adopt_cgroups;
+        bool adopt_limits; /* such units outside of our slices get limits, too */
+        /* [Progress]: of jobs that say nothing themselves. The first that is set counts. */
+        char progress_pattern[SG_PROGRESS_SOURCE_MAX], progress_file[SG_PROGRESS_SOURCE_MAX];
+        char progress_preset[SG_PRESET_NAME_MAX]; /* "auto" unless said */
+        bool progress_journal;                    /* of adopted units */
+        enum sg_goal goal;
+};
+
+#define SG_METRICS_DIR_MAX 256
+
+struct sg_settings {
+        char hostname[SG_NODE_NAME_MAX]; /* what Name= falls back to */
+        /* [Node] */
+        char name[SG_NODE_NAME_MAX]; /* default: the host name, given by the caller */
+        enum sg_visibility show_others;
+        /* [Queue] */
+        uint64_t jobs_per_cpu; /* 4 */
+        uint64_t max_jobs;     /* running, on the node; SG_UNLIMITED = jobs_per_cpu × CPUs */
+        uint64_t max_queued_per_user; /* 100000 */
+        uint64_t memory_reserve_pm;   /* 1000 = a tenth stays free */
+        uint64_t kill_grace_usec;     /* SIGTERM … SIGKILL, 10 s */
+        /* [Logs] */
+        uint64_t log_max_bytes, log_keep; /* 256M, 1 */
+        /* [History] */
+        uint64_t history_jobs, history_usec; /* 100000, 365 d */
+        /* [Metrics] */
+        char metrics_dir[SG_METRICS_DIR_MAX]; /* of the textfile; "" = none */
+        struct sg_address metrics_listen;     /* none */
+        uint64_t metrics_usec;                /* 15 s, between two textfiles */
+        /* [Monitor] */
+        uint64_t monitor_usec, monitor_max_usec; /* how often jobs are looked at: 1 s … 30 s */
+
+        struct sg_class *classes; /* [0] is "default", built in unless a file names it; then files
+                                     in order of name */
+        size_t n_classes;
+};
+
+/* A value or key that isn't right gives -EINVAL and one line in *ret_why (heap), without file and
+ * line. */
+int sg_settings_new(struct sg_settings **ret, const char *hostname); /* the built-in defaults */
+struct sg_settings *sg_settings_free(struct sg_settings *s);
+SG_DEFINE_CLEANUP(struct sg_settings *, sg_settings_free)
+
+/* One assignment of a node file. An empty value resets to the default; -EINVAL changes nothing. */
+int sg_settings_assign(struct sg_settings *s, const char *section, const char *key,
+                       const char *value, char **ret_why);
+
+/* A policy file: begin, assign…, end. The class is the caller's until end, which takes it in any
+ * case and validates: Name= is there, no other file has that name, no default is above its maximum;
+ * its line begins with the key at fault, "[Section] Key=". A class "default" replaces the built-in
+ * one. */
+int sg_settings_class_begin(struct sg_settings *s, const char *file, struct sg_class **ret);
+int sg_settings_class_assign(struct sg_class *c, const char *section, const char *key,
+                             const char *value, char **ret_why);
+int sg_settings_class_end(struct sg_settings *s, struct sg_class *c, char **ret_why);
+struct sg_class *sg_class_free(struct sg_class *c); /* one that was begun and is not wanted */
+SG_DEFINE_CLEANUP(struct sg_class *, sg_class_free)
+
+const struct sg_class *sg_settings_class(const struct sg_settings *s,
+                                         const char *name); /* NULL = none such */
+/* fnmatch(3) may take quadratic time, and a user chooses the command: only so many bytes of it
+ * count. */
+#define SG_COMMAND_COMPARED 1023U
+/* The first class, by name of file, whose [Match] fits (each key given must), else the default
+ * class. groups: NULL-terminated names, or NULL. command: the words joined by single spaces. */
+const struct sg_class *sg_settings_match(const struct sg_settings *s, const char *user,
+                                         char *const *groups, const char *command);
+/* Whether this user may ask for the class by name: its User= and Group= fit, where it has them. */
+bool sg_class_admits(const struct sg_class *c, const char *user, char *const *groups);

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The simulator's node: see sim.h. Between two events every job goes at a constant rate, so that an
+ * event's time is exact: a job comes, says something or is done, or the governor asked to look
+ * again.
+ */
+
+#include "core/sim/sim.h"
+#include "base/cleanup.h"
+#include "core/sim/internal.h"
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#define CLASS "default"
+#define WEIGHT 100.0
+#define NEAR 1e-9    /* of a job's work: it is there */
+#define SOONEST 1e-3 /* seconds between two looks without an event: nothing is decided faster */
+
+SG_DEFINE_CLEANUP(struct sg_governor *, sg_governor_free)
+
+struct node {
+        const struct sg_sim_options *o;
+        const struct sg_trace_job *jobs;
+        size_t n;
+        struct sg_sim_result *result;
+        struct sg_governor *governor; /* NULL: a reference */
+        struct sg_sim_run *active;    /* by arrival */
+        size_t n_active, arrived;
+        double now, look; /* when the governor wants to look again */
+        double *weights, *widths, *shares;
+        struct sg_sim_share *shown;
+};
+
+void sg_sim_options_init(struct sg_sim_options *o)
+{
+        *o = (struct sg_sim_options){
+                .cpus = 1, .claims = .1, .speedup = 1, .prior = 130, .seed = 1};
+        sg_share_settings_init(&o->settings);
+        o->settings.floor = 0;
+}
+
+static int make_governor(struct node *n)
+{
+        const struct sg_sim_options *o = n->o;
+        struct sg_governor_class class = {.name = CLASS, .weight = WEIGHT, .settings = o->settings};
+        _cleanup_(sg_governor_freep) struct sg_governor *g = NULL;
+        int r;
+
+        if (o->reference != SG_SIM_GOVERNED)
+                return 0;
+        r = sg_governor_new(&g, o->cpus);
+        if (r < 0)
+                return r;
+        r = sg_governor_configure(g, o->cpus, &class, 1);
+        if (r < 0)
+                return r;
+        for (unsigned i = 0; i < SG_HISTORY_JOBS; i++)
+                sg_governor_remember(g, CLASS, o->prior * o->cpus, (double)NAN);
+        n->governor = TAKE_PTR(g);
+        return 0;
+}
+
+static int node_init(struct node *n)
+{
+        n->look = (double)INFINITY;
+        n->active = calloc(n->n, sizeof(*n->active));
+        n->weights = calloc(3 * n->n, sizeof(*n->weights));
+        n->shown = calloc(n->n, sizeof(*n->shown));
+        if (!n->active || !n->weights || !n->shown)
+                return -ENOMEM;
+        n->widths = n->weights + n->n;
+        n->shares = n->widths + n->n;
+        return make_governor(n);
+}
+
+static void node_deinit(struct node *n)
+{
+        sg_governor_free(n->governor);
+        free(n->active);
+        free(n->weights);
+        free(n->shown);
+}
+
+/* --- time ------------------------------------------------------------------------------------- */
+
+static double next_event(const struct node *n)
+{
+        double t = fmax(n->look, n->now + SOONEST);
+
+        if (n->arrived < n->n)
+                t = fmin(t, n->jobs[n->arrived].arrival);
+        for (size_t i = 0; i < n->n_active; i++) {
+                const struct sg_sim_run *run = &n->active[i];
+
+                if (run->rate > 0)
+                        t = fmin(t, n->now + (sg_sim_next(run) - run->done) / run->rate);
+        }
+        return fmax(t, n->now);
+}
+
+static void show(const struct node *n, double to)
+{
+        if (!n->o->watch || !(to > n->now))
+                return;
+        for (size_t i = 0; i < n->n_active; i++)
+                n->shown[i] = (struct sg_sim_share){
+                        .job = n->active[i].index,
+                        .share = n->active[i].share,
+                        .rate = n->active[i].rate,
+                };
+        n->o->watch(n->o->userdata, n->now, to, n->shown, n->n_active);
+}
+
+static void reach(struct sg_sim_run *run, double from, double before)
+{
+        for (size_t i = 0; i < SG_SIM_N_QUALITIES; i++)
+                if (isnan(run->out->reached[i]) && run->milestones[i] <= run->done)
+                        run->out->reached[i] = from + (run->milestones[i] - before) / run->rate;
+}
+
+static void advance(struct node *n, double to)
+{
+        show(n, to);
+        for (size_t i = 0; i < n->n_active; i++) {
+                struct sg_sim_run *run = &n->active[i];
+                double before = run->done, next = sg_sim_next(run);
+
+                if (!(run->rate > 0))
+                        continue;
+                run->done += run->rate * (to - n->now);
+                if (run->done > next - NEAR * run->spec->work)
+                        run->done = next;
+                run->used += run->share * (to - n->now);
+                reach(run, n->now, before);
+        }
+        n->now = to;
+}
+
+/* --- events ----------------------------------------------------------------------------------- */
+
+static int arrive(struct node *n)
+{
+        struct sg_sim_run *run = &n->active[n->n_active];
+        const struct sg_trace_job *spec = &n->jobs[n->arrived];
+        struct sg_governor_job job = {
+                .key = n->arrived + 1,
+                .class = CLASS,
+                .now = n->now,
+                .arrival = n->now,
+                .cpus = spec->width * n->o->cpus,
+                .cpus_max = (double)INFINITY,
+                .weight = WEIGHT,
+                .deadline = spec->deadline,
+                .goal = spec->last > spec->first ? SG_GOAL_MAX : SG_GOAL_MIN,
+        };
+
+        sg_sim_run_init(run, spec, n->arrived, n->o);
+        run->out = &n->result->jobs[n->arrived];
+        *run->out = (struct sg_sim_job){.reached = {(double)NAN, (double)NAN, (double)NAN},
+                                        .lies = run->lies};
+        n->n_active++;
+        n->arrived++;
+        return n->governor ? sg_governor_add(n->governor, &job) : 0;
+}
+
+static void finish(struct node *n, size_t i)
+{
+        struct sg_sim_run *run = &n->active[i];
+
+        run->out->finish = n->now;
+        run->out->cpu = run->used;
+        for (size_t k = 0; k < SG_SIM_N_QUALITIES; k++)
+                if (isnan(run->out->reached[k]))
+                        run->out->reached[k] = n->now;
+        if (n->governor)
+                sg_governor_end(n->governor, run->index + 1, n->now, run->used * n->o->cpus,
+                                SG_ENDED_WELL);
+        n->n_active--;
+        memmove(run, run + 1, (n->n_active - i) * sizeof(*run));
+}
+
+static int report(struct node *n, struct sg_sim_run *run)
+{
+        struct sg_learner_report r = sg_sim_report(run, n->o, n->now);
+
+        return n->governor ? sg_governor_report(n->governor, run->index + 1, &r) : 0;
+}
+
+/* All that is due now. */
+static int happen(struct node *n)
+{
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < n->n_active;) {
+                struct sg_sim_run *run = &n->active[i];
+
+                if (run->done >= run->spec->work) {
+                        finish(n, i);
+                        continue;
+                }
+                if (run->done >= sg_sim_next(run))
+                        r = report(n, run);
+                i++;
+        }
+        while (r == 0 && n->arrived < n->n && n->jobs[n->arrived].arrival <= n->now)
+                r = arrive(n);
+        return r;
+}
+
+/* --- decisions -------------------------------------------------------------------------------- */
+
+static void tell_use(struct node *n, struct sg_sim_run *run)
+{
+        double seconds = n->now - run->since;
+        struct sg_learner_use use = {
+                .now = n->now,
+                .cpu = run->used * n->o->cpus,
+                .delay = (double)NAN,
+                .use = {(double)NAN, (double)NAN, (double)NAN, (double)NAN},
+        };
+
+        if (!(seconds > 0))
+                return;
+        use.use[SG_RESOURCE_CPU] = (run->used - run->used_then) / seconds;
+        run->since = n->now;
+        run->used_then = run->used;
+        sg_governor_use(n->governor, run->index + 1, &use);
+}
+
+static void set_share(struct node *n, struct sg_sim_run *run, double share)
+{
+        double width = run->spec->width, part = fmin(share / width, 1);
+        bool large = part > .5;
+
+        if (run->large && !large)
+                n->result->switches++;
+        run->large = large;
+        run->share = share;
+        run->rate = n->o->speedup < 1 ? width * pow(part, n->o->speedup) : share;
+}
+
+/* As the kernel would. */
+static int share_by_plan(struct node *n, const struct sg_governor_plan *plan)
+{
+        size_t k = 0;
+
+        for (size_t i = 0; i < n->n_active; i++) {
+                while (k < plan->n_jobs && plan->jobs[k]->key < n->active[i].index + 1)
+                        k++;
+                if (k == plan->n_jobs || plan->jobs[k]->key != n->active[i].index + 1)
+                        return -ENOENT;
+                n->weights[i] = plan->jobs[k]->out.weight;
+                n->widths[i] = fmin(n->active[i].spec->width, plan->jobs[k]->out.cap);
+        }
+        sg_share_by_weight(n->weights, n->widths, n->n_active, n->shares);
+        return 0;
+}
+
+static int govern(struct node *n)
+{
+        struct sg_governor_plan plan;
+        int r;
+
+        for (size_t i = 0; i < n->n_active; i++)
+                tell_use(n, &n->active[i]);
+        r = sg_governor_step(n->governor, n->now, &plan);
+        if (r < 0)
+                return r;
+        n->look = plan.next;
+        return share_by_plan(n, &plan);
+}
+
+static int decide(struct node *n)
+{
+        int r = 0;
+
+        n->result->steps++;
+        if (n->governor)
+                r = govern(n);
+        else
+                r = sg_sim_share(n->active, n->n_active, n->o->reference, n->now, n->shares);
+        for (size_t i = 0; r == 0 && i < n->n_active; i++)
+                set_share(n, &n->active[i], n->shares[i]);
+        return r;
+}
+
+static int run(struct node *n)
+{
+        while (n->arrived < n->n || n->n_active > 0) {
+                double t = next_event(n);
+                int r;
+
+                if (isinf(t))
+                        return -EDEADLK;
+                advance(n, t);
+                r = happen(n);
+                if (r == 0)
+                        r = decide(n);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+int sg_sim_run(const struct sg_trace_job *jobs, size_t n, const struct sg_sim_options *o,
+               struct sg_sim_result *ret)
+{
+        _cleanup_(node_deinit) struct node node = {.o = o, .jobs = jobs, .n = n, .result = ret};
+        int r = node_init(&node);
+
+        if (r < 0)
+                return r;
+        ret->steps = ret->switches = 0;
+        return run(&node);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/*
+ * One who asks: a connection of the peer-to-peer socket (bus-server.h), or a unique name on a
+ * message bus (bus-service.h). Handlers of calls need not know which.
+ */
+
+#include "base/list.h"
+#include "edge/bus/caller.h"
+#include <systemd/sd-bus.h>
+
+struct sg_client {
+        struct sg_list link;
+        sd_bus *bus;
+        char *name; /* on a message bus that is shared with others; NULL: bus is its own */
+        struct sg_caller caller;
+        bool stuck;             /* its bus has stopped reading and is about to be dropped */
+        bool subscribed;        /* wants signals */
+        bool runs;              /* the owner's: it has asked for a foreground job */
+        unsigned pages;         /* the owner's: lists that are being made */
+        unsigned n_waiters;     /* the owner's */
+        struct sg_list waiters; /* the owner's: calls that are answered later */
+};
+
+void sg_client_init(struct sg_client *c);
+void sg_client_deinit(struct sg_client *c);
+
+/* Whether more may be sent; a bus that has stopped reading is shut down, and reported as
+ * disconnected outside of whatever call is being handled now. */
+bool sg_client_reads(struct sg_client *c);
+/* Sends m to a subscribed client, dropping one that has stopped reading. */
+void sg_client_send(struct sg_client *c, sd_bus_message *m);
+/* For a reply that may be large: -EBUSY when too much lies there unread. */
+int sg_client_reply(struct sg_client *c, sd_bus_message *m);

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "edge/bus/listen.h"
+#include "base/cleanup.h"
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <systemd/sd-daemon.h>
+
+#define BACKLOG 512
+#define FD_NAME "bus"
+
+static void free_names(char **names, int n)
+{
+        for (int i = 0; i < n; i++)
+                free(names[i]);
+        free(names);
+}
+
+/* Somebody may have taken the path away, or another daemon may have put its own socket there in the
+ * time between: whoever connects to the path must get here. */
+static bool is_reached_by(int fd, const char *path)
+{
+        struct stat st;
+
+        return sd_is_socket_unix(fd, SOCK_STREAM, 1, path, 0) > 0 && lstat(path, &st) == 0 &&
+               S_ISSOCK(st.st_mode);
+}
+
+static int take_kept(const char *path)
+{
+        char **names = NULL;
+        int n = sd_listen_fds_with_names(1, &names), found = -1;
+
+        for (int i = 0; i < n; i++) {
+                int fd = SD_LISTEN_FDS_START + i;
+
+                if (found < 0 && strcmp(names[i], FD_NAME) == 0 && is_reached_by(fd, path))
+                        found = fd;
+                else
+                        (void)sg_close(fd);
+        }
+        free_names(names, n);
+        return found;
+}
+
+static int make_new(const char *path)
+{
+        struct sockaddr_un sa = {.sun_family = AF_UNIX};
+        _cleanup_close_ int fd = -1;
+
+        if (strlen(path) >= sizeof(sa.sun_path))
+                return -ENAMETOOLONG;
+        strcpy(sa.sun_path, path);
+        fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        if (fd < 0)
+                return -errno;
+        if (unlink(path) < 0 && errno != ENOENT)
+                return -errno;
+        if (bind(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0)
+                return -errno;
+        if (chmod(path, 0666) < 0)
+                return -errno;
+        if (listen(fd, BACKLOG) < 0)
+                return -errno;
+        return TAKE_FD(fd);
+}
+
+int sg_bus_listen(const char *path, bool *ret_kept)
+{
+        int fd = take_kept(path);
+
+        if (fd >= 0) {
+                *ret_kept = true;
+                return fd;
+        }
+        fd = make_new(path);
+        if (fd < 0)
+                return fd;
+        (void)sd_notify(0,
+                        "FDSTOREREMOVE=1\nFDNAME=" FD_NAME); /* one that isn't reached any more */
+        *ret_kept = sd_pid_notify_with_fds(0, 0, "FDSTORE=1\nFDNAME=" FD_NAME, &fd, 1) > 0;
+        return fd;
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "edge/bus/server.h"
+#include "base/cleanup.h"
+#include "edge/bus/listen.h"
+#include "edge/common/log.h"
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <syslog.h>
+
+#define CLIENTS_MAX 512U
+#define CLIENTS_PER_USER_MAX 128U
+#define AUTH_USEC (5ULL * 1000000)
+#define PAUSE_USEC (100ULL * 1000)
+
+struct sg_bus_server {
+        sd_event *event;
+        sd_event_source *listener, *pause;
+        bool complained; /* that nobody can be accepted */
+        sd_id128_t id;
+        char *path;
+        bool kept; /* the path outlives us */
+        struct sg_list clients;
+        unsigned n_clients;
+        const struct sg_bus_server_ops *ops;
+        void *userdata;
+};
+
+struct peer {
+        struct sg_client client; /* first, so that either is found from the other */
+        struct sg_bus_server *server;
+        sd_event_source *auth_timer;
+};
+
+static void peer_drop(struct peer *p)
+{
+        struct sg_bus_server *s = p->server;
+        sd_bus *bus = p->client.bus;
+
+        s->ops->disconnected(&p->client, s->userdata);
+        s->n_clients--;
+        sd_event_source_disable_unref(p->auth_timer);
+        sg_client_deinit(&p->client);
+        free(p);
+        sd_bus_close_unref(bus);
+}
+
+static int on_disconnected(sd_bus_message *m, void *userdata, sd_bus_error *error)
+{
+        (void)m;
+        (void)error;
+        peer_drop(userdata);
+        return 0;
+}
+
+/* Disconnected comes this way too, and must reach on_disconnected(). */
+static int on_message(sd_bus_message *m, void *userdata, sd_bus_error *error)
+{
+        struct peer *p = userdata;
+
+        (void)error;
+        if (sd_bus_message_is_signal(m, "org.freedesktop.DBus.Local", "Disconnected") > 0)
+                return 0;
+        if (p->auth_timer) /* whoever calls has authenticated */
+                p->auth_timer = sd_event_source_disable_unref(p->auth_timer);
+        return sg_client_reads(&p->client) ? 0 : 1;
+}
+
+static int on_auth_timeout(sd_event_source *source, uint64_t usec, void *userdata)
+{
+        struct peer *p = userdata;
+
+        (void)source;
+        (void)usec;
+        if (sd_bus_is_ready(p->client.bus) > 0)
+                p->auth_timer = sd_event_source_disable_unref(p->auth_timer);
+        else
+                peer_drop(p);
+        return 0;
+}
+
+static unsigned count_of_user(struct sg_bus_server *s, uid_t uid)
+{
+        struct sg_client *c;
+        unsigned n = 0;
+
+        sg_list_foreach (c, &s->clients, link)
+                n += c->caller.uid == uid;
+        return n;
+}
+
+static int peer_start(struct peer *p, int fd)
+{
+        struct sg_bus_server *s = p->server;
+        struct sg_client *c = &p->client;
+        int r;
+
+        r = sd_bus_new(&c->bus);
+        if (r < 0) {
+                (void)sg_close(fd);
+                return r;
+        }
+        r = sd_bus_set_fd(c->bus, fd, fd);
+        if (r < 0) {
+                (void)sg_close(fd);
+                return r;
+        }
+        r = sd_bus_set_server(c->bus, 1, s->id);
+        if (r >= 0)
+                r = sd_bus_negotiate_fds(c->bus, 1);
+        if (r >= 0)
+                r = sd_bus_start(c->bus);
+        if (r >= 0)
+                r = sd_bus_match_signal_async(
+                        c->bus, NULL, "org.freedesktop.DBus.Local", "/org/freedesktop/DBus/Local",
+                        "org.freedesktop.DBus.Local", "Disconnected", on_disconnected, NULL, p);
+        if (r >= 0)
+                r = sd_bus_add_filter(c->bus, NULL, on_message, p);
+        if (r >= 0)
+                r = sd_bus_attach_event(c->bus, s->event, SD_EVENT_PRIORITY_NORMAL);
+        if (r >= 0)
+                r = sd_event_add_time_relative(s->event, &p->auth_timer, CLOCK_MONOTONIC, AUTH_USEC,
+                                               0, on_auth_timeout, p);
+        return r < 0 ? r : s->ops->connected(c, s->userdata);
+}
+
+/* However many there are, root gets in: to see who it is that takes all the places. */
+static bool has_room(struct sg_bus_server *s, uid_t uid)
+{
+        return uid == 0 ||
+               (s->n_clients < CLIENTS_MAX && count_of_user(s, uid) < CLIENTS_PER_USER_MAX);
+}
+
+static int peer_new(struct sg_bus_server *s, int accepted)
+{
+        _cleanup_close_ int fd = accepted;
+        struct peer *p;
+        int r;
+
+        p = calloc(1, sizeof(*p));
+        if (!p)
+                return -ENOMEM;
+        p->server = s;
+        sg_client_init(&p->client);
+        r = sg_caller_from_socket(&p->client.caller, fd);
+        if (r >= 0 && !has_room(s, p->client.caller.uid))
+                r = -EUSERS;
+        if (r < 0) {
+                sg_client_deinit(&p->client);
+                free(p);
+                return r;
+        }
+        sg_list_append(&s->clients, &p->client.link);
+        s->n_clients++;
+        r = peer_start(p, TAKE_FD(fd));
+        if (r < 0)
+                peer_drop(p);
+        return r;
+}
+
+static int on_pause_over(sd_event_source *source, uint64_t usec, void *userdata)
+{
+        struct sg_bus_server *s = userdata;
+
+        (void)source;
+        (void)usec;
+        (void)sd_event_source_set_enabled(s->listener, SD_EVENT_ON);
+        return 0;
+}
+
+/* Who waits to be accepted goes on waiting, while there are no descriptors to be had. */
+static void pause_listening(struct sg_bus_server *s, int error)
+{
+        if (!s->complained)
+                sg_log(LOG_WARNING, "cannot accept a connection on %s: %s; trying again", s->path,
+                       strerror(error));
+        s->complained = true;
+        s->pause = sd_event_source_disable_unref(s->pause);
+        if (sd_event_add_time_relative(s->event, &s->pause, CLOCK_MONOTONIC, PAUSE_USEC, 0,
+                                       on_pause_over, s) >= 0)
+                (void)sd_event_source_set_enabled(s->listener, SD_EVENT_OFF);
+}
+
+static int on_connection(sd_event_source *source, int fd, uint32_t revents, void *userdata)
+{
+        struct sg_bus_server *s = userdata;
+        int client, r;
+
+        (void)source;
+        (void)revents;
+        client = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (client < 0) {
+                if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+                        pause_listening(s, errno);
+                return 0;
+        }
+        s->complained = false;
+        r = peer_new(s, client);
+        if (r < 0)
+                sg_log(LOG_DEBUG, "dropped a connection on %s: %s", s->path, strerror(-r));
+        return 0;
+}
+
+int sg_bus_server_new(struct sg_bus_server **ret, sd_event *event, const char *path,
+                      const struct sg_bus_server_ops *ops, void *userdata)
+{
+        struct sg_bus_server *s;
+        int fd = -1, r;
+
+        s = calloc(1, sizeof(*s));
+        if (!s)
+                return -ENOMEM;
+        sg_list_init(&s->clients);
+        s->event = sd_event_ref(event);
+        s->ops = ops;
+        s->userdata = userdata;
+        s->path = strdup(path);
+        s->kept = true; /* as long as the socket at the path isn't ours */
+        r = s->path ? sd_id128_randomize(&s->id) : -ENOMEM;
+        if (r >= 0)
+                fd = r = sg_bus_listen(path, &s->kept);
+        if (r < 0) {
+                sg_bus_server_free(s);
+                return r;
+        }
+        r = sd_event_add_io(event, &s->listener, fd, EPOLLIN, on_connection, s);
+        if (r < 0) {
+                (void)sg_close(fd);
+                sg_bus_server_free(s);
+                return r;
+        }
+        (void)sd_event_source_set_io_fd_own(s->listener, 1);
+        *ret = s;
+        return 0;
+}
+
+struct sg_bus_server *sg_bus_server_free(struct sg_bus_server *s)
+{
+        struct sg_client *c, *next;
+
+        if (!s)
+                return NULL;
+        sg_list_foreach_safe (c, next, &s->clients, link)
+                peer_drop((struct peer *)c);
+        if (!s->kept)
+                (void)unlink(s->path);
+        sd_event_source_disable_unref(s->listener);
+        sd_event_source_disable_unref(s->pause);
+        sd_event_unref(s->event);
+        free(s->path);
+        free(s);
+        return NULL;
+}
+
+struct sg_client *sg_bus_server_find(struct sg_bus_server *s, sd_bus *bus)
+{
+        struct sg_client *c;
+
+        sg_list_foreach (c, &s->clients, link)
+                if (c->bus == bus)
+                        return c;
+        return NULL;
+}
+
+struct sg_list *sg_bus_server_clients(struct sg_bus_server *s)
+{
+        return &s->clients;
+}

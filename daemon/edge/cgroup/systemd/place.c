@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Making a scope around its shim:
+ *
+ *   StartTransientUnit → JobRemoved(done) → ControlGroup → groups → is the shim there?
+ *
+ * A scope can be made empty when its process dies at the wrong moment, and has been known to be
+ * stopped right after its start (systemd 36781): then it is stopped for good and tried once more.
+ * Only a few are in flight at a time, so that PID 1 has time for others. What systemd doesn't
+ * answer because it is away (a re-execution, the bus's restart) is asked again when it is back.
+ */
+
+#include "base/cleanup.h"
+#include "base/time-util.h"
+#include "edge/cgroup/fs.h"
+#include "edge/cgroup/group.h"
+#include "edge/cgroup/layout.h"
+#include "edge/cgroup/systemd/systemd.h"
+#include "edge/cgroup/v2.h"
+#include "edge/common/log.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <syslog.h>
+
+/* PID 1 has others to serve, and how long it lets us wait for a property tells how busy it is. One
+ * start at a time, with as long a pause in between; another one in flight for each time that it has
+ * answered at once QUICK_ANSWERS times in a row. */
+#define IN_FLIGHT_MAX 4
+#define QUICK_USEC (10ULL * 1000)
+#define QUICK_ANSWERS 8
+#define PAUSE_MAX_USEC (200ULL * 1000)
+#define TRIES_MAX 2
+#define RETRY_USEC (100ULL * 1000)
+#define CONFLICTS_MAX 50
+
+/* What the counters of `job` need. */
+#define COUNTED                                                                                    \
+        (sg_bit(SG_CONTROLLER_MEMORY) | sg_bit(SG_CONTROLLER_PIDS) | sg_bit(SG_CONTROLLER_IO))
+
+static void set_step(struct sg_unit *u, enum sg_unit_step step)
+{
+        bool before = u->step > SG_UNIT_WAITING, after = step > SG_UNIT_WAITING;
+
+        u->systemd->n_in_flight += (unsigned)after - (unsigned)before;
+        u->step = step;
+        u->slot = sd_bus_slot_unref(u->slot);
+}
+
+static void finish(struct sg_unit *u, int result, const char *why)
+{
+        struct sg_systemd *sd = u->systemd;
+        sg_scope_done_cb done = u->placing.done;
+        void *userdata = u->placing.userdata;
+
+        sg_unit_forget_place(u);
+        if (result == 0 && u->stale)
+                sg_unit_reapply(u->scope);
+        u->stale = false;
+        done(u->scope, result, why, userdata); /* may free the unit */
+        sg_systemd_next(sd);
+}
+
+static int on_next(sd_event_source *source, uint64_t usec, void *userdata);
+
+static int next_after(struct sg_systemd *sd, uint64_t usec)
+{
+        if (sd->next_timer && sd_event_source_get_enabled(sd->next_timer, NULL) > 0)
+                return 0;
+        sd->next_timer = sd_event_source_disable_unref(sd->next_timer);
+        return sd_event_add_time_relative(sd->event, &sd->next_timer, CLOCK_MONOTONIC, usec, 1,
+                                          on_next, sd);
+}
+
+void sg_unit_forget_place(struct sg_unit *u)
+{
+        set_step(u, SG_UNIT_IDLE);
+        sg_list_remove(&u->link);
+        u->placing.pidfd = sg_close(u->placing.pidfd);
+        u->placing.done = NULL;
+        if (!sg_list_empty(&u->systemd->placing)) /* somebody may have waited for it */
+                (void)next_after(u->systemd, 0);
+}
+
+/* The class's slice is being stopped or has just gone, by us as it was idle or by somebody else. */
+static bool lost_its_slice(const sd_bus_error *e)
+{
+        return sd_bus_error_has_name(e, SG_SYSTEMD_ERROR("TransactionIsDestructive")) ||
+               sd_bus_error_has_name(e, SG_SYSTEMD_ERROR("NoSuchUnit"));
+}
+
+/* What it wasn't there for, or couldn't do at the moment, is no failure of the scope's. */
+static void wait_again(struct sg_unit *u)
+{
+        if (u->tries > 0)
+                u->tries--;
+        set_step(u, SG_UNIT_WAITING);
+}
+
+/* It says no, or isn't there at the moment. */
+static void refused(struct sg_unit *u, const sd_bus_error *e)
+{
+        if (lost_its_slice(e) && u->conflicts++ < CONFLICTS_MAX) {
+                u->scope->class->held = false;
+        } else if (!sg_systemd_is_away(e)) {
+                finish(u, -EIO, e->message ?: e->name);
+                return;
+        }
+        wait_again(u);
+        (void)next_after(u->systemd, RETRY_USEC);
+}
+
+/* Its groups */
+
+int sg_unit_set_group(struct sg_scope *s, const char *control_group)
+{
+        const struct sg_hierarchy *x = &s->backend->hier[SG_HIER_UNIFIED];
+        char *path, *cg;
+
+        if (control_group[0] != '/' || strstr(control_group, "/../"))
+                return -EBADMSG;
+        cg = strdup(control_group);
+        if (!cg || asprintf(&path, "%s%s", x->mount, control_group) < 0) {
+                free(cg);
+                return -ENOMEM;
+        }
+        s->n_dirs = 0;
+        sg_scope_put_dir(s, SG_HIER_UNIFIED, path, cg);
+        return 0;
+}
+
+static void forget_group(struct sg_scope *s)
+{
+        if (s->n_dirs == 0)
+                return;
+        sg_scope_drop_dir(s, 0);
+        s->n_dirs = 0;
+}
+
+void sg_unit_switch_on(struct sg_scope *s)
+{
+        struct sg_unit *u = s->unit;
+
+        if (!u->switched_on)
+                u->switched_on = sg_v2_enable(s->dirs[0].path, COUNTED) != 0;
+}
+
+static int make_groups(struct sg_scope *s)
+{
+        static const char *const pair[] = {"keeper", "job"};
+        const char *dir = s->dirs[0].path;
+        char group[PATH_MAX];
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < SG_ELEMENTSOF(pair); i++) {
+                r = sg_group_join(group, dir, pair[i]);
+                if (r == 0)
+                        r = sg_group_mkdir(group);
+        }
+        if (r == 0)
+                r = sg_fs_scope_move(s, s->unit->placing.shim, false);
+        if (r == 0)
+                sg_unit_switch_on(s);
+        return r;
+}
+
+/* 0, or why this scope is no good. */
+static int occupy(struct sg_scope *s, const char *control_group)
+{
+        char group[PATH_MAX];
+        int r;
+
+        r = sg_group_of_process(s->unit->placing.shim, group);
+        if (r < 0)
+                return r;
+        if (strcmp(group, control_group) != 0)
+                return -ENOENT;
+        r = sg_unit_set_group(s, control_group);
+        if (r == 0)
+                r = make_groups(s);
+        if (r == 0) {
+                r = sg_fs_scope_holds(s, s->unit->placing.shim, false);
+                r = r < 0 ? r : r == 0 ? -ENOENT : 0;
+        }
+        if (r < 0)
+                forget_group(s);
+        else
+                sg_property_read_back(s);
+        return r;
+}
+
+/* Once more */
+
+static void begin_again(struct sg_unit *u)
+{
+        set_step(u, SG_UNIT_WAITING);
+        (void)next_after(u->systemd, 0);
+}
+
+static int on_stop_reply(sd_bus_message *reply, void *userdata, sd_bus_error *error)
+{
+        (void)error;
+        if (sd_bus_message_get_error(reply))
+                begin_again(userdata); /* it has gone by itself */
+        return 0;                      /* JobRemoved follows */
+}
+
+static void try_again(struct sg_unit *u, int error)
+{
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
+        char why[SG_UNIT_NAME_MAX + 128];
+        int r = error;
+
+        if (error != -ESRCH && u->tries < TRIES_MAX) {
+                sg_log(LOG_NOTICE, "%s does not hold its process: %s; trying once more", u->name,
+                       strerror(-error));
+                r = sg_systemd_new_call(u->systemd, &m, "StopUnit");
+                if (r >= 0)
+                        r = sd_bus_message_append(m, "ss", u->name, "replace");
+                set_step(u, SG_UNIT_STOPPING);
+                if (r >= 0)
+                        r = sd_bus_call_async(sg_bus_connection_get(u->systemd->connection),
+                                              &u->slot, m, on_stop_reply, u, 0);
+        }
+        if (r >= 0)
+                return;
+        (void)sg_systemd_stop_unit(u->systemd, u->name);
+        (void)snprintf(why, sizeof(why), "%s was made but does not hold its process: %s", u->name,
+                       strerror(-error));
+        finish(u, error, why);
+}
+
+/* Asking */
+
+static void note_patience(struct sg_unit *u)
+{
+        struct sg_systemd *sd = u->systemd;
+        uint64_t now = sg_now_monotonic_usec(), took = now - u->asked_usec;
+
+        if (took < QUICK_USEC) {
+                sd->quick_answers++;
+                return;
+        }
+        sd->quick_answers = 0;
+        sd->not_before_usec = now + (took < PAUSE_MAX_USEC ? took : PAUSE_MAX_USEC);
+}
+
+static int on_control_group(sd_bus_message *reply, void *userdata, sd_bus_error *error)
+{
+        const sd_bus_error *e = sd_bus_message_get_error(reply);
+        struct sg_unit *u = userdata;
+        const char *group;
+        int r;
+
+        (void)error;
+        if (e) {
+                refused(u, e);
+                return 0;
+        }
+        note_patience(u);
+        r = sd_bus_message_read(reply, "v", "s", &group);
+        if (r >= 0)
+                r = occupy(u->scope, group);
+        if (r < 0)
+                try_again(u, r);
+        else
+                finish(u, 0, NULL);
+        return 0;
+}
+
+static void look(struct sg_unit *u)
+{
+        _cleanup_free_ char *path = NULL;
+        int r;
+
+        set_step(u, SG_UNIT_LOOKING);
+        u->asked_usec = sg_now_monotonic_usec();
+        r = sd_bus_path_encode(SG_SYSTEMD_PATH "/unit", u->name, &path);
+        if (r >= 0)
+                r = sd_bus_call_method_async(
+                        sg_bus_connection_get(u->systemd->connection), &u->slot, SG_SYSTEMD_NAME,
+                        path, "org.freedesktop.DBus.Properties", "Get", on_control_group, u, "ss",
+                        SG_SYSTEMD_NAME ".Scope", "ControlGroup");
+        if (sg_systemd_is_lost(r))
+                wait_again(u);
+        else if (r < 0)
+                finish(u, r, NULL);
+}
+
+static int on_start_reply(sd_bus_message *reply, void *userdata, sd_bus_error *error)
+{
+        const sd_bus_error *e = sd_bus_message_get_error(reply);
+        struct sg_unit *u = userdata;
+
+        (void)error;
+        if (e && sd_bus_error_has_name(e, SG_SYSTEMD_ERROR("UnitExists")))
+                look(u); /* asked for before systemd was away, or stopping still */
+        else if (e)
+                refused(u, e);
+        return 0; /* JobRemoved follows */
+}
+
+static int on_job_removed(sd_bus_message *m, void *userdata, sd_bus_error *error)
+{
+        struct sg_systemd *sd = userdata;
+        const char *unit, *result;
+        struct sg_unit *u;
+
+        (void)error;
+        if (sd_bus_message_read(m, "uoss", NULL, NULL, &unit, &result) < 0)
+                return 0;
+        sg_list_foreach (u, &sd->placing, link) {
+                if (strcmp(u->name, unit) != 0)
+                        continue;
+                if (u->step == SG_UNIT_STOPPING)
+                        begin_again(u);
+                else if (u->step != SG_UNIT_STARTING)
+                        break;
+                else if (strcmp(result, "done") == 0)
+                        look(u);
+                else
+                        try_again(u, -ECANCELED);
+                break;
+        }
+        return 0;
+}
+
+static int watch_jobs(struct sg_systemd *sd)
+{
+        if (sd->jobs_match)
+                return 0;
+        return sd_bus_match_signal_async(sg_bus_connection_get(sd->connection), &sd->jobs_match,
+                                         SG_SYSTEMD_NAME, SG_SYSTEMD_PATH, SG_SYSTEMD_MANAGER,
+                                         "JobRemoved", on_job_removed, NULL, sd);
+}
+
+static bool has_gone(int pidfd)
+{
+        struct pollfd fd = {.fd = pidfd, .events = POLLIN};
+
+        return pidfd < 0 || poll(&fd, 1, 0) != 0;
+}
+
+static int append_scope(sd_bus_message *m, const struct sg_unit *u)
+{
+        char slice[SG_UNIT_NAME_MAX];
+        int r;
+
+        sg_class_slice_name(slice, u->scope->class->name);
+        r = sd_bus_message_append(m, "(sv)(sv)(sv)(sv)(sv)(sv)", "Description", "s",
+                                  u->description ?: u->name, "Slice", "s", slice, "PIDs", "au", 1,
+                                  (uint32_t)u->placing.shim, "Delegate", "b", 1, "CollectMode", "s",
+                                  "inactive-or-failed", "IPAccounting", "b", 1);
+        /* When the host goes down we are stopped before our jobs are, and so don't take the end
+         * that it brings them for their own. */
+        if (r >= 0 && u->systemd->own_unit)
+                r = sd_bus_message_append(m, "(sv)", "Before", "as", 1, u->systemd->own_unit);
+        if (r >= 0 && u->stop_usec != SG_UNLIMITED)
+                r = sd_bus_message_append(m, "(sv)", "TimeoutStopUSec", "t", u->stop_usec);
+        if (r >= 0)
+                r = sg_property_append_limits(m, u->scope, true, &u->scope->limits,
+                                              &u->scope->cpus);
+        return r < 0 ? r : sg_property_append_devices(m, &u->scope->devices, false);
+}
+
+static int start(struct sg_unit *u)
+{
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
+        struct sg_systemd *sd = u->systemd;
+        int r;
+
+        if (has_gone(u->placing.pidfd)) /* its pid may be another's by now */
+                return -ESRCH;
+        r = watch_jobs(sd);
+        if (r < 0)
+                return r;
+        u->placing.begins(u->scope, u->placing.userdata);
+        sg_class_hold(sd, u->scope->class);
+        r = sg_systemd_new_start(sd, &m, u->name);
+        if (r >= 0)
+                r = append_scope(m, u);
+        if (r >= 0)
+                r = sg_systemd_end_start(m);
+        if (r < 0)
+                return r;
+        set_step(u, SG_UNIT_STARTING);
+        u->tries++;
+        r = sd_bus_call_async(sg_bus_connection_get(sd->connection), &u->slot, m, on_start_reply, u,
+                              0);
+        if (!sg_systemd_is_lost(r))
+                return r;
+        wait_again(u); /* up() goes on */
+        return 0;
+}
+
+static bool may_start(struct sg_systemd *sd)
+{
+        uint64_t now = sg_now_monotonic_usec();
+
+        if (now < sd->not_before_usec) {
+                (void)next_after(sd, sd->not_before_usec - now);
+                return false;
+        }
+        return sd->n_in_flight < IN_FLIGHT_MAX &&
+               sd->n_in_flight <= sd->quick_answers / QUICK_ANSWERS &&
+               sg_bus_connection_get(sd->connection);
+}
+
+void sg_systemd_later(struct sg_systemd *sd)
+{
+        (void)next_after(sd, RETRY_USEC);
+}
+
+void sg_systemd_next(struct sg_systemd *sd)
+{
+        struct sg_unit *u, *next;
+        int r;
+
+        sg_systemd_send_due(sd);
+        sg_list_foreach_safe (u, next, &sd->placing, link) {
+                if (u->step != SG_UNIT_WAITING)
+                        continue;
+                if (!may_start(sd))
+                        return;
+                r = start(u);
+                if (r < 0) {
+                        finish(u, r, strerror(-r)); /* calls us again */
+                        return;
+                }
+        }
+}
+
+static int on_next(sd_event_source *source, uint64_t usec, void *userdata)
+{
+        (void)source;
+        (void)usec;
+        sg_systemd_next(userdata);
+        return 0;
+}
+
+void sg_systemd_retry(struct sg_systemd *sd)
+{
+        struct sg_unit *u;
+
+        sg_list_foreach (u, &sd->placing, link)
+                set_step(u, SG_UNIT_WAITING);
+}
+
+int sg_unit_place(struct sg_scope *s, const struct sg_scope_placing *p)
+{
+        struct sg_unit *u = s->unit;
+        int r;
+
+        u->placing = *p;
+        u->placing.pidfd = p->pidfd < 0 ? -1 : fcntl(p->pidfd, F_DUPFD_CLOEXEC, 3);
+        if (u->placing.pidfd < 0)
+                return -ESRCH;
+        u->tries = u->conflicts = 0;
+        u->step = SG_UNIT_WAITING;
+        sg_list_append(&u->systemd->placing, &u->link);
+        r = may_start(u->systemd) ? start(u) : next_after(u->systemd, 0);
+        if (r < 0)
+                sg_unit_forget_place(u);
+        return r < 0 ? r : 1;
+}

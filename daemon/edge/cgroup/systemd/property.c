@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Limits as properties of a unit, and what the kernel made of them. Values are always full and
+ * explicit, never "unset": an empty assignment has been known not to reset (systemd 43846). That
+ * the bus accepted a property proves nothing, a user's manager takes AllowedCPUs= without being
+ * able to do anything about it; so the file is read.
+ */
+
+#include "base/format.h"
+#include "edge/cgroup/fs.h"
+#include "edge/cgroup/group.h"
+#include "edge/cgroup/io.h"
+#include "edge/cgroup/systemd/systemd.h"
+#include <errno.h>
+#include <string.h>
+
+/* The shim is in the scope, too, and must not take a place from the job. */
+#define KEEPER_TASKS 1U
+
+#define USEC_PER_PERMYRIAD 100U
+
+struct property {
+        enum sg_limit_kind kind;
+        size_t offset; /* in struct sg_limits: an uint64_t */
+        const char *name, *file;
+};
+
+static const struct property properties[] = {
+        {SG_LIMIT_CPU_WEIGHT, offsetof(struct sg_limits, cpu_weight), "CPUWeight", "cpu.weight"},
+        {SG_LIMIT_CPU_QUOTA, offsetof(struct sg_limits, cpu_quota_pm), "CPUQuotaPerSecUSec",
+         "cpu.max"},
+        {SG_LIMIT_MEMORY_HIGH, offsetof(struct sg_limits, memory_high), "MemoryHigh",
+         "memory.high"},
+        {SG_LIMIT_MEMORY_MAX, offsetof(struct sg_limits, memory_max), "MemoryMax", "memory.max"},
+        {SG_LIMIT_SWAP, offsetof(struct sg_limits, memory_swap_max), "MemorySwapMax",
+         "memory.swap.max"},
+        {SG_LIMIT_TASKS, offsetof(struct sg_limits, tasks_max), "TasksMax", "pids.max"},
+        {SG_LIMIT_IO_WEIGHT, offsetof(struct sg_limits, io_weight), "IOWeight", NULL},
+        {SG_LIMIT_IO_READ, offsetof(struct sg_limits, io_read_max), "IOReadBandwidthMax", "io.max"},
+        {SG_LIMIT_IO_WRITE, offsetof(struct sg_limits, io_write_max), "IOWriteBandwidthMax",
+         "io.max"},
+};
+
+static uint64_t limit_of(const struct sg_limits *l, const struct property *p)
+{
+        return *(const uint64_t *)((const char *)l + p->offset);
+}
+
+static uint64_t times(uint64_t value, uint64_t factor)
+{
+        return value > (SG_UNLIMITED - 1) / factor ? SG_UNLIMITED : value * factor;
+}
+
+static uint64_t value_for_unit(const struct property *p, uint64_t limit)
+{
+        if (limit == SG_UNLIMITED)
+                return limit;
+        if (p->kind == SG_LIMIT_CPU_QUOTA)
+                return times(limit, USEC_PER_PERMYRIAD);
+        return p->kind == SG_LIMIT_TASKS ? limit + KEEPER_TASKS : limit;
+}
+
+int sg_property_append_cpus(sd_bus_message *m, const struct sg_cpuset *cpus)
+{
+        uint8_t bytes[SG_CPUS_MAX / 8] = {0};
+        size_t n = 0;
+        int r;
+
+        for (unsigned cpu = 0; cpu < SG_CPUS_MAX; cpu++) {
+                if (!sg_cpuset_has(cpus, cpu))
+                        continue;
+                bytes[cpu / 8] |= (uint8_t)(1U << cpu % 8);
+                n = cpu / 8 + 1;
+        }
+        r = sd_bus_message_open_container(m, 'r', "sv");
+        if (r >= 0)
+                r = sd_bus_message_append(m, "s", "AllowedCPUs");
+        if (r >= 0)
+                r = sd_bus_message_open_container(m, 'v', "ay");
+        if (r >= 0)
+                r = sd_bus_message_append_array(m, 'y', bytes, n);
+        if (r >= 0)
+                r = sd_bus_message_close_container(m);
+        return r < 0 ? r : sd_bus_message_close_container(m);
+}
+
+static bool same_cpus(const struct sg_scope *s, const struct sg_limits *l,
+                      const struct sg_cpuset *cpus)
+{
+        return s->limits.pin == l->pin && (!l->pin || memcmp(&s->cpus, cpus, sizeof(*cpus)) == 0);
+}
+
+static bool is_bandwidth(const struct property *p)
+{
+        return p->kind == SG_LIMIT_IO_READ || p->kind == SG_LIMIT_IO_WRITE;
+}
+
+static int open_array(sd_bus_message *m, const char *name, const char *type, const char *element)
+{
+        int r;
+
+        r = sd_bus_message_open_container(m, 'r', "sv");
+        if (r >= 0)
+                r = sd_bus_message_append(m, "s", name);
+        if (r >= 0)
+                r = sd_bus_message_open_container(m, 'v', type);
+        return r < 0 ? r : sd_bus_message_open_container(m, 'a', element);
+}
+
+static int close_array(sd_bus_message *m)
+{
+        int r = 0;
+
+        for (int i = 0; r >= 0 && i < 3; i++)
+                r = sd_bus_message_close_container(m);
+        return r;
+}
+
+/* Disk by disk: each keeps what it was given last until it is named again. */
+static int append_bandwidth(sd_bus_message *m, const struct property *p, uint64_t value)
+{
+        _cleanup_free_ struct sg_disk *disks = NULL;
+        size_t n = 0;
+        int r;
+
+        r = sg_disks(&disks, &n);
+        if (r < 0 || n == 0)
+                return r == -ENOMEM ? r : 0; /* which reading back tells */
+        r = open_array(m, p->name, "a(st)", "(st)");
+        for (size_t i = 0; r >= 0 && i < n; i++)
+                r = sd_bus_message_append(m, "(st)", disks[i].node, value);
+        return r < 0 ? r : close_array(m);
+}
+
+static int append_limit(sd_bus_message *m, const struct property *p, uint64_t value)
+{
+        return is_bandwidth(p)
+                       ? append_bandwidth(m, p, value)
+                       : sd_bus_message_append(m, "(sv)", p->name, "t", value_for_unit(p, value));
+}
+
+int sg_property_append_limits(sd_bus_message *m, const struct sg_scope *s, bool all,
+                              const struct sg_limits *l, const struct sg_cpuset *cpus)
+{
+        bool ours = s->ops->scope_place, made = s->n_dirs > 0;
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < SG_ELEMENTSOF(properties); i++) {
+                const struct property *p = &properties[i];
+                uint64_t value = limit_of(l, p);
+                bool anew = all;
+
+                /* Nothing has one from its making, and a unit of others may for single disks. */
+                if (is_bandwidth(p) && value == SG_UNLIMITED && !(made && ours))
+                        anew = false;
+                if (anew || limit_of(&s->limits, p) != value)
+                        r = append_limit(m, p, value);
+        }
+        if (r >= 0 && (all || !same_cpus(s, l, cpus)))
+                r = sg_property_append_cpus(m, l->pin ? cpus : &s->unit->systemd->cpus);
+        return r;
+}
+
+/* By number, as a node may be made later than the job is started. */
+static int append_rule(sd_bus_message *m, const struct sg_device_rule *rule)
+{
+        char node[64];
+
+        (void)snprintf(node, sizeof(node), "/dev/%s/%d:%d", rule->type == 'b' ? "block" : "char",
+                       rule->major, rule->minor);
+        return sd_bus_message_append(m, "(ss)", node, rule->access);
+}
+
+int sg_property_append_devices(sd_bus_message *m, const struct sg_device_list *d, bool live)
+{
+        int r;
+
+        r = sd_bus_message_append(m, "(sv)", "DevicePolicy", "s", d->closed ? "closed" : "auto");
+        /* Rules add up: without this, what a change leaves out would stay. */
+        if (r >= 0 && live)
+                r = sd_bus_message_append(m, "(sv)", "DeviceAllow", "a(ss)", 0);
+        /* systemd 252 leaves the program where it is when nothing is left to restrict. */
+        if (r >= 0 && live && !d->closed)
+                r = sd_bus_message_append(m, "(sv)", "DeviceAllow", "a(ss)", 2, "char-*", "rwm",
+                                          "block-*", "rwm");
+        if (r < 0 || !d->closed)
+                return r;
+        r = open_array(m, "DeviceAllow", "a(ss)", "(ss)");
+        for (size_t i = 0; r >= 0 && i < d->n; i++)
+                r = append_rule(m, &d->rules[i]);
+        return r < 0 ? r : close_array(m);
+}
+
+/* Reading back */
+
+static bool quota_arrived(const char *dir, uint64_t pm)
+{
+        char text[64], *end;
+        uint64_t quota, period;
+
+        if (sg_group_read(dir, "cpu.max", text, sizeof(text)) < 0)
+                return false;
+        if (strncmp(text, "max ", 4) == 0)
+                return pm == SG_UNLIMITED;
+        quota = strtoull(text, &end, 10);
+        period = strtoull(end, NULL, 10);
+        /* systemd rounds to whole microseconds of quota */
+        return pm != SG_UNLIMITED && period > 0 && quota * 10000 / period + 1 >= pm &&
+               quota * 10000 / period <= pm + 1;
+}
+
+static bool cpus_arrived(const char *dir, const struct sg_cpuset *cpus)
+{
+        struct sg_cpuset now;
+        char text[4096];
+
+        return sg_group_read(dir, "cpuset.cpus.effective", text, sizeof(text)) >= 0 &&
+               sg_parse_cpuset(text, &now) >= 0 && memcmp(&now, cpus, sizeof(now)) == 0;
+}
+
+static bool arrived(const struct sg_scope *s, const struct property *p, uint64_t limit)
+{
+        const char *dir = s->dirs[0].path;
+        const char *file = p->kind == SG_LIMIT_IO_WEIGHT ? s->backend->io_weight_file : p->file;
+
+        if (p->kind == SG_LIMIT_CPU_QUOTA)
+                return quota_arrived(dir, limit);
+        if (p->kind == SG_LIMIT_TASKS && limit != SG_UNLIMITED)
+                limit += KEEPER_TASKS;
+        return file && sg_limit_stands(dir, p->kind, file, limit);
+}
+
+static bool is_asked(const struct property *p, uint64_t limit)
+{
+        bool weight = p->kind == SG_LIMIT_CPU_WEIGHT || p->kind == SG_LIMIT_IO_WEIGHT;
+
+        return limit != (weight ? 100 : SG_UNLIMITED);
+}
+
+void sg_property_read_back(struct sg_scope *s)
+{
+        const struct sg_unit *u = s->unit;
+        uint32_t missing = 0;
+
+        for (size_t i = 0; i < SG_ELEMENTSOF(properties); i++) {
+                uint64_t limit = limit_of(&s->limits, &properties[i]);
+
+                if (is_asked(&properties[i], limit) && !arrived(s, &properties[i], limit))
+                        missing |= sg_bit(properties[i].kind);
+        }
+        if (s->limits.pin && !cpus_arrived(s->dirs[0].path, &s->cpus))
+                missing |= sg_bit(SG_LIMIT_CPUSET);
+        /* Who has set it can't be read without rights that we don't want: a user's manager has no
+         * way to, the system's has. */
+        if (u->devices_refused || (s->devices.closed && u->systemd->user))
+                missing |= sg_bit(SG_LIMIT_DEVICES);
+        s->unenforced = missing;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/*
+ * What was changed of classes' policies while the daemon runs. It holds until the configuration is
+ * read again, or the machine restarts; a restart of the daemon finds it in RUNTIME/policy, a line
+ * for each change: CLASS SECTION.KEY=VALUE.
+ */
+
+#include "core/settings/table.h"
+
+struct sg_live_policy;
+
+/* Reads what a daemon before us left, and applies it. What doesn't fit the configuration any more
+ * is dropped, which is logged. */
+int sg_live_policy_new(struct sg_live_policy **ret, const char *runtime_dir, struct sg_settings *s);
+struct sg_live_policy *sg_live_policy_free(struct sg_live_policy *p);
+SG_DEFINE_CLEANUP(struct sg_live_policy *, sg_live_policy_free)
+
+/*
+ * KEY=VALUE or SECTION.KEY=VALUE, NULL-terminated; KEY= goes back to what the files say. All or
+ * nothing. The class is one of s. -EINVAL: one line in *ret_why (heap); other errors: it couldn't
+ * be stored.
+ */
+int sg_live_policy_set(struct sg_live_policy *p, struct sg_settings *s, const char *class,
+                       char *const *assignments, char **ret_why);
+/* The configuration was read again: nothing is changed any more. */
+void sg_live_policy_reset(struct sg_live_policy *p);
+bool sg_live_policy_has(const struct sg_live_policy *p, const char *class,
+                        const struct sg_settings_key *key);

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/* This host: what doesn't change while we run, and how much memory is free at the moment. */
+
+#include "base/parse.h"
+#include "core/queue/queue.h"
+#include "proto/names.h"
+
+struct sg_node {
+        char name[SG_NODE_NAME_MAX];
+        char boot_id[SG_BOOT_ID_MAX];
+        struct sg_cpuset cpus; /* those we may run on */
+        uint64_t n_cpus;
+        uint64_t memory_total;
+        int meminfo_fd;
+};
+
+int sg_node_init(struct sg_node *n, const char *name); /* name: NULL = the host's */
+void sg_node_deinit(struct sg_node *n);
+/* All but declared_used, which is the caller's. */
+int sg_node_snapshot(const struct sg_node *n, struct sg_node_snapshot *ret);

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The jobs that the reader follows for the daemon, and what it says of them. */
+
+#include "edge/pattern/pattern.h"
+#include "edge/reader/internal.h"
+#include <errno.h>
+#include <string.h>
+
+#define DEATHS_MAX 3
+
+/* --- jobs */
+
+static bool is_key(const struct sg_followed *f, const struct sg_job_key *key)
+{
+        return f->key.n == key->n && f->key.attempt == key->attempt &&
+               strcmp(f->key.origin, key->origin) == 0;
+}
+
+/* Not one that is finishing: its name is free. */
+static struct sg_followed *find_key(struct sg_job_reader *r, const struct sg_job_key *key)
+{
+        struct sg_followed *f;
+
+        sg_list_foreach (f, &r->followed, link)
+                if (!f->finishing && is_key(f, key))
+                        return f;
+        return NULL;
+}
+
+/* A round speaks of jobs in the list's order: the search goes on from where the last one ended. */
+static struct sg_followed *find_id(struct sg_job_reader *r, uint64_t id)
+{
+        struct sg_list *at = r->found;
+
+        do {
+                struct sg_followed *f = sg_list_entry(at, struct sg_followed, link);
+
+                if (at != &r->followed && f->id == id) {
+                        r->found = at;
+                        return f;
+                }
+                at = at->next;
+        } while (at != r->found);
+        return NULL;
+}
+
+const struct sg_job_key *sg_job_reader_key_of(struct sg_job_reader *r, uint64_t id)
+{
+        const struct sg_followed *f = find_id(r, id);
+
+        return f ? &f->key : NULL;
+}
+
+static void drop(struct sg_job_reader *r, struct sg_followed *f)
+{
+        r->found = &r->followed;
+        sg_list_remove(&f->link);
+        free(f);
+}
+
+void sg_job_reader_drop_all(struct sg_job_reader *r)
+{
+        while (!sg_list_empty(&r->followed))
+                drop(r, sg_list_entry(r->followed.next, struct sg_followed, link));
+}
+
+bool sg_job_reader_is_finishing(const struct sg_job_reader *r)
+{
+        const struct sg_followed *f;
+
+        sg_list_foreach (f, &r->followed, link)
+                if (f->finishing)
+                        return true;
+        return false;
+}
+
+static bool can_follow(const struct sg_follow *f)
+{
+        const char *preset = f->preset;
+
+        if (!sg_follow_valid(f))
+                return false;
+        if (f->pattern)
+                return sg_pattern_check(f->pattern, NULL) >= 0;
+        return !preset || !*preset || strcmp(preset, "none") == 0 ||
+               (strcmp(preset, "pattern") != 0 && sg_preset_valid(preset));
+}
+
+int sg_job_reader_follow(struct sg_job_reader *r, const struct sg_follow *follow)
+{
+        _cleanup_(sg_record_deinitp) struct sg_record message = {0};
+        struct sg_followed *f;
+
+        if (!can_follow(follow))
+                return -EINVAL;
+        if (find_key(r, &follow->key))
+                return -EEXIST;
+        sg_reader_put_follow(&message, r->next_id + 1, follow);
+        f = message.error < 0 ? NULL : calloc(1, sizeof(*f) + message.size);
+        if (!f)
+                return -ENOMEM;
+        f->id = ++r->next_id;
+        f->key = follow->key;
+        f->size = (uint32_t)message.size;
+        memcpy(f->message, message.data, message.size);
+        sg_list_append(&r->followed, &f->link);
+        sg_record_append(&r->out, f->message, f->size);
+        sg_job_reader_send(r);
+        return 0;
+}
+
+void sg_job_reader_forget(struct sg_job_reader *r, const struct sg_job_key *key)
+{
+        struct sg_followed *f, *next;
+
+        sg_list_foreach_safe (f, next, &r->followed, link)
+                if (is_key(f, key)) {
+                        sg_reader_put_id(&r->out, SG_READER_FORGET, f->id);
+                        drop(r, f);
+                }
+        sg_job_reader_send(r);
+}
+
+int sg_job_reader_finish(struct sg_job_reader *r, const struct sg_job_key *key)
+{
+        struct sg_followed *f = find_key(r, key);
+
+        if (!f)
+                return -ENOENT;
+        if (r->fd < 0) {
+                drop(r, f);
+                return -ENOENT;
+        }
+        f->finishing = true;
+        sg_reader_put_id(&r->out, SG_READER_FINISH, f->id);
+        sg_job_reader_send(r);
+        return 0;
+}
+
+void sg_job_reader_set_interval(struct sg_job_reader *r, uint64_t usec)
+{
+        if (usec == r->interval_usec)
+                return;
+        r->interval_usec = usec;
+        sg_reader_put_interval(&r->out, usec);
+        sg_job_reader_send(r);
+}
+
+void sg_job_reader_say_all(struct sg_job_reader *r)
+{
+        const struct sg_followed *f;
+
+        sg_record_deinit(&r->out);
+        r->sent = 0;
+        sg_reader_put_interval(&r->out, r->interval_usec);
+        sg_list_foreach (f, &r->followed, link)
+                sg_record_append(&r->out, f->message, f->size);
+        sg_job_reader_send(r);
+}
+
+/* --- what is said of them */
+
+static void tell_trouble(struct sg_job_reader *r, struct sg_followed *f,
+                         enum sg_reader_trouble kind, const char *text)
+{
+        struct sg_job_key key = f->key;
+
+        if (f->told & 1U << kind)
+                return;
+        f->told |= 1U << kind;
+        r->calls.trouble(&key, text, r->calls.userdata);
+}
+
+static void tell_finished(struct sg_job_reader *r, struct sg_followed *f)
+{
+        struct sg_job_key key = f->key;
+
+        drop(r, f);
+        r->calls.finished(&key, r->calls.userdata);
+}
+
+/* The job may be gone when a callback returns. */
+static int take(struct sg_job_reader *r, const struct sg_reader_message *m)
+{
+        struct sg_followed *f = find_id(r, m->id);
+        struct sg_job_key key;
+
+        if (m->kind != SG_READER_REPORT && m->kind != SG_READER_TROUBLE &&
+            m->kind != SG_READER_FINISHED && m->kind != SG_READER_ROUND)
+                return -EBADMSG;
+        if (m->kind == SG_READER_ROUND) {
+                if (r->calls.round)
+                        r->calls.round(r->calls.userdata);
+                return 0;
+        }
+        if (!f)
+                return 0; /* forgotten meanwhile */
+        if (m->kind == SG_READER_TROUBLE) {
+                tell_trouble(r, f, m->trouble, m->text);
+        } else if (m->kind == SG_READER_REPORT) {
+                key = f->key;
+                r->calls.report(&key, &m->report, m->n_reports, m->source, r->calls.userdata);
+        } else if (f->finishing) {
+                tell_finished(r, f);
+        }
+        return 0;
+}
+
+int sg_job_reader_dispatch(struct sg_job_reader *r, const void *data, size_t size)
+{
+        struct sg_reader in = sg_reader_init(data, size);
+        struct sg_reader_message m;
+        int e;
+
+        while ((e = sg_reader_take(&in, &m)) > 0) {
+                e = take(r, &m);
+                sg_reader_message_deinit(&m);
+                if (e < 0)
+                        return e;
+        }
+        return e;
+}
+
+void sg_job_reader_finish_all(struct sg_job_reader *r)
+{
+        struct sg_followed *f, *next;
+        struct sg_list all = SG_LIST_INIT(all);
+
+        r->found = &r->followed;
+        sg_list_foreach_safe (f, next, &r->followed, link)
+                if (f->finishing) {
+                        sg_list_remove(&f->link);
+                        sg_list_append(&all, &f->link);
+                }
+        while (!sg_list_empty(&all))
+                tell_finished(r, sg_list_entry(all.next, struct sg_followed, link));
+}
+
+void sg_job_reader_blame(struct sg_job_reader *r, uint64_t id)
+{
+        struct sg_followed *f = find_id(r, id);
+        struct sg_job_key key;
+
+        if (!f || ++f->deaths < DEATHS_MAX || f->finishing)
+                return;
+        key = f->key;
+        drop(r, f);
+        r->calls.trouble(&key,
+                         "what it writes was too much for the reader three times; it "
+                         "isn't followed any more",
+                         r->calls.userdata);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/* The reader as the daemon holds it; shared by reader.c (the process) and reader-calls.c (jobs). */
+
+#include "base/list.h"
+#include "edge/reader/child/child.h"
+#include "edge/reader/proto.h"
+
+struct sg_followed {
+        struct sg_list link;
+        uint64_t id;
+        struct sg_job_key key;
+        bool finishing;
+        unsigned deaths; /* of readers that were busy with it */
+        uint32_t told;   /* bits of enum sg_reader_trouble */
+        uint32_t size;
+        uint8_t message[]; /* FOLLOW, to be said again to the next process */
+};
+
+/* A process that was killed and is still to be waited for; it may hang in the kernel for long. */
+struct sg_reader_corpse {
+        struct sg_list link;
+        pid_t pid;
+        int pidfd;
+        sd_event_source *source;
+};
+
+struct sg_job_reader {
+        char *journal_dir;
+        pid_t pid; /* 0 = between two */
+        int pidfd, fd;
+        struct sg_reader_page *page;
+        sd_event *event;
+        sd_event_source *io, *check, *restart;
+        struct sg_job_reader_calls calls;
+        struct sg_list followed; /* by id */
+        struct sg_list *found;   /* there, what was looked up last; or the list itself */
+        struct sg_list corpses;
+        uint64_t next_id, interval_usec;
+        struct sg_record out;
+        size_t sent;
+        uint64_t beat;    /* at the last check */
+        unsigned silence; /* checks since it was another one */
+        uint64_t started_usec, delay_usec, n_restarts;
+};
+
+/* How often the process is looked after, while it has something to do. Tests have less time. */
+extern uint64_t sg_reader_check_usec;
+
+/* reader.c */
+void sg_job_reader_send(struct sg_job_reader *r); /* what is in `out` */
+
+/* reader-calls.c: */
+/* All that is followed, said to a new process. */
+void sg_job_reader_say_all(struct sg_job_reader *r);
+/* Of one datagram. -EBADMSG. */
+int sg_job_reader_dispatch(struct sg_job_reader *r, const void *data, size_t size);
+/* NULL: nobody's. */
+const struct sg_job_key *sg_job_reader_key_of(struct sg_job_reader *r, uint64_t id);
+/* The process has died while it was busy with this job. */
+void sg_job_reader_blame(struct sg_job_reader *r, uint64_t id);
+/* It has died: there are no last words to be waited for. */
+void sg_job_reader_finish_all(struct sg_job_reader *r);
+bool sg_job_reader_is_finishing(const struct sg_job_reader *r);
+void sg_job_reader_drop_all(struct sg_job_reader *r);

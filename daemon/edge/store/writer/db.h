@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/*
+ * The database of the store, STATE/schedgov.db, as its writer uses it. Only one process has it open
+ * (exclusive locking: no shared-memory index beside it); a row is a job, keyed by (origin, n), and
+ * what its attempts before the latest came to is in `attempts`, keyed by (origin, n, attempt).
+ *
+ * Every function that changes something runs inside begin … commit. Failures are of two kinds: the
+ * request's own (-EEXIST, -ENOENT, -ENODATA, -EBADMSG of an undecodable job …), which leave the
+ * transaction usable after a rollback to the savepoint, and the database's (sg_db_failed() is
+ * true): the whole transaction is lost, and sg_db_why() says what happened in one line.
+ */
+
+#include "core/job/job.h"
+#include "edge/store/store.h"
+#include <sqlite3.h>
+
+enum sg_sql { /* prepared statements, kept */
+              SG_SQL_BEGIN,
+              SG_SQL_COMMIT,
+              SG_SQL_SAVEPOINT,
+              SG_SQL_RELEASE,
+              SG_SQL_ROLLBACK_TO,
+              SG_SQL_JOB_INSERT,
+              SG_SQL_JOB_UPDATE,
+              SG_SQL_JOB_GET,
+              SG_SQL_JOB_OLD,
+              SG_SQL_JOB_BY_TOKEN,
+              SG_SQL_JOBS_LIVE,
+              SG_SQL_JOBS_ALL,
+              SG_SQL_JOBS_FINISHED,
+              SG_SQL_LAST_N,
+              SG_SQL_COUNT_FINISHED,
+              SG_SQL_SPEC_INSERT,
+              SG_SQL_SPEC_GET,
+              SG_SQL_SPEC_DELETE,
+              SG_SQL_SHARE_INSERT,
+              SG_SQL_SHARE_DROP,
+              SG_SQL_SHARE_DELETE,
+              SG_SQL_ATTEMPT_INSERT,
+              SG_SQL_ATTEMPTS_DELETE,
+              SG_SQL_EVENT_INSERT,
+              SG_SQL_EVENTS_LATEST,
+              SG_SQL_EVENTS_AFTER,
+              SG_SQL_EVENTS_SPAN,
+              SG_SQL_EVENTS_DELETE,
+              SG_SQL_PRUNE_COUNT,
+              SG_SQL_PRUNE_AGE,
+              SG_SQL_COUNTER_SET,
+              _SG_SQL_MAX,
+};
+
+struct sg_db {
+        sqlite3 *handle;
+        sqlite3_stmt *statements[_SG_SQL_MAX];
+        char *path;
+        bool failed;
+        char why[512];
+        int wal_pages;
+        int64_t finished, finished_before; /* rows in final states; −1 = not counted yet */
+        uint64_t max_jobs, max_age_usec;
+        /* Removes what a job has outside the database; called before the COMMIT that forgets it, so
+         * that a crash between the two leaves nothing that nobody knows of. */
+        void (*forget)(const struct sg_job_key *key, void *userdata);
+        void *forget_userdata;
+};
+
+/* A row of jobs or events, or the reply they become: encoded, without allocating strings. */
+typedef int (*sg_db_row_cb)(sqlite3_stmt *row, void *userdata);
+
+/* --- store-db.c: the file, transactions, errors --- */
+
+/* Opens or creates, and migrates. On failure sg_db_why() says what to do;
+ * nothing is overwritten. */
+int sg_db_open(struct sg_db *db, const char *path);
+/* checkpoint: the WAL goes into the database; without it the next opener does that. */
+void sg_db_close(struct sg_db *db, bool checkpoint);
+int sg_db_begin(struct sg_db *db);
+int sg_db_commit(struct sg_db *db);
+void sg_db_rollback(struct sg_db *db);
+int sg_db_savepoint(struct sg_db *db);
+int sg_db_release(struct sg_db *db, bool keep);
+/* Moves the WAL into the database once it has grown enough; between replies,
+ * not inside a COMMIT. */
+void sg_db_checkpoint(struct sg_db *db);
+bool sg_db_failed(const struct sg_db *db);
+const char *sg_db_why(const struct sg_db *db);
+
+/* The statement, reset and with nothing bound. */
+int sg_db_statement(struct sg_db *db, enum sg_sql id, sqlite3_stmt **ret);
+/* 1 = a row, 0 = done (and reset), or a negative errno. */
+int sg_db_step(struct sg_db *db, sqlite3_stmt *stmt);
+/* For statements without rows. */
+int sg_db_run(struct sg_db *db, sqlite3_stmt *stmt);
+
+/* --- store-sql.c: the statements' text, and jobs in and out of them --- */
+
+/* Heap; NULL = no memory. */
+char *sg_sql_text(enum sg_sql id);
+extern const char *const sg_sql_migrations[];
+extern const unsigned sg_sql_n_migrations;
+/* Parameter ?tag of every field. */
+void sg_sql_bind_job(sqlite3_stmt *stmt, const struct sg_job *job);
+void sg_sql_bind_key(sqlite3_stmt *stmt, const struct sg_job_key *key); /* ?1 origin, ?2 n */
+void sg_sql_bind_text(sqlite3_stmt *stmt, int parameter, const char *s);
+/* Columns 0 … of a SELECT of all fields, as a job record. */
+void sg_sql_encode_job(sqlite3_stmt *row, struct sg_record *r);
+
+/* --- store-jobs.c: what changes jobs --- */
+
+/* 0, or 1 = this uid has used the token before. */
+int sg_db_submit(struct sg_db *db, const struct sg_job *template, uint64_t count, const char *token,
+                 const struct sg_field *spec);
+int sg_db_update(struct sg_db *db, const struct sg_job *job);
+int sg_db_finish(struct sg_db *db, const struct sg_job *job);
+/* One small step of what retention asks for; `ended` jobs have just been added. */
+int sg_db_prune(struct sg_db *db, unsigned ended);
+
+/* --- store-query.c: what reads --- */
+
+int sg_db_live_jobs(struct sg_db *db, sg_db_row_cb cb, void *userdata);
+int sg_db_list(struct sg_db *db, const struct sg_store_query *q, sg_db_row_cb cb, void *userdata);
+int sg_db_job_by_token(struct sg_db *db, uint64_t uid, const char *token, sg_db_row_cb cb,
+                       void *userdata);
+/* key->n 0 = of all jobs. */
+int sg_db_events(struct sg_db *db, uint64_t after_seq, uint64_t uid, const struct sg_job_key *key,
+                 uint64_t limit, sg_db_row_cb cb, void *userdata);
+/* The submitted spec; -ENODATA once it is erased, -ENOENT if there is no such job. */
+int sg_db_spec(struct sg_db *db, const struct sg_job_key *key, sg_db_row_cb cb, void *userdata);
+/* The largest n ever given to a job that the database knows of, of whatever origin. */
+int sg_db_last_n(struct sg_db *db, uint64_t *ret);
+/* Whether the directory of this attempt is needed no more: its end is committed, or (and then the
+ * return value is 1) no such job is known. */
+int sg_db_attempt_is_over(struct sg_db *db, const struct sg_job_key *key, bool *ret);

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The schema and the SQL. Names of columns come from the job table (core/job/job.c), and parameter
+ * ?N stands for the field with tag N, so that no statement counts columns by hand. A field added
+ * there needs a migration here: test_store compares both.
+ *
+ * Numbers are 64 bits as they are: SG_UNLIMITED is −1 to SQLite. States are numbers as well (enum
+ * sg_job_state), and ≥ SG_JOB_EXITED is final, which the partial indexes below rely on.
+ */
+
+#include "edge/store/writer/db.h"
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+_Static_assert(SG_JOB_EXITED == 4, "the SQL below has this number in it");
+#define LIVE "state < 4"
+#define FINAL "state >= 4"
+
+/*
+ * jobs_key is also the order of listings: n first. jobs_live is small, so that finding what to
+ * recover doesn't read history; jobs_ended is for pruning. A client token lives as long as its job.
+ * A spec belongs to one job, unless spec_shares counts the array tasks that still need it.
+ */
+const char *const sg_sql_migrations[] = {
+        "CREATE TABLE jobs ("
+        " origin TEXT NOT NULL, n INTEGER NOT NULL, attempt INTEGER NOT NULL,"
+        " uid INTEGER NOT NULL, gid INTEGER NOT NULL, user TEXT NOT NULL, name TEXT NOT NULL,"
+        " class TEXT NOT NULL, state INTEGER NOT NULL, intent INTEGER NOT NULL,"
+        " foreground INTEGER NOT NULL, hold INTEGER NOT NULL, priority INTEGER NOT NULL,"
+        " retry INTEGER NOT NULL, array_first INTEGER NOT NULL, array_index INTEGER NOT NULL,"
+        " after_jobs TEXT, reason TEXT, output_path TEXT, error_path TEXT,"
+        " begin_usec INTEGER NOT NULL, submitted_usec INTEGER NOT NULL,"
+        " started_usec INTEGER NOT NULL, ended_usec INTEGER NOT NULL, boot_id TEXT NOT NULL,"
+        " pid INTEGER NOT NULL, exit_code INTEGER NOT NULL, signal INTEGER NOT NULL,"
+        " cpu_weight INTEGER NOT NULL, cpu_quota_pm INTEGER NOT NULL, cpus INTEGER NOT NULL,"
+        " cpus_max INTEGER NOT NULL, pin INTEGER NOT NULL, memory_high INTEGER NOT NULL,"
+        " memory_max INTEGER NOT NULL, tasks_max INTEGER NOT NULL, io_weight INTEGER NOT NULL,"
+        " time_limit_usec INTEGER NOT NULL, cpu_usec INTEGER NOT NULL,"
+        " memory_peak_bytes INTEGER NOT NULL, oom_kills INTEGER NOT NULL,"
+        " io_read_bytes INTEGER NOT NULL, io_write_bytes INTEGER NOT NULL, command TEXT,"
+        " spec INTEGER, token TEXT);"
+        "CREATE UNIQUE INDEX jobs_key ON jobs (n, origin);"
+        "CREATE INDEX jobs_live ON jobs (n) WHERE " LIVE ";"
+        "CREATE INDEX jobs_ended ON jobs (ended_usec) WHERE " FINAL ";"
+        "CREATE UNIQUE INDEX jobs_token ON jobs (uid, token) WHERE token IS NOT NULL;"
+        "CREATE TABLE attempts ("
+        " origin TEXT NOT NULL, n INTEGER NOT NULL, attempt INTEGER NOT NULL, boot_id TEXT,"
+        " reason TEXT, started_usec INTEGER, ended_usec INTEGER, exit_code INTEGER,"
+        " signal INTEGER, cpu_usec INTEGER, memory_peak_bytes INTEGER, oom_kills INTEGER,"
+        " io_read_bytes INTEGER, io_write_bytes INTEGER,"
+        " PRIMARY KEY (origin, n, attempt)) WITHOUT ROWID;"
+        "CREATE TABLE specs (id INTEGER PRIMARY KEY, body BLOB NOT NULL);"
+        "CREATE TABLE spec_shares (spec INTEGER PRIMARY KEY, users INTEGER NOT NULL);"
+        "CREATE TABLE events (seq INTEGER PRIMARY KEY, time_usec INTEGER NOT NULL,"
+        " origin TEXT NOT NULL, n INTEGER NOT NULL, attempt INTEGER NOT NULL,"
+        " uid INTEGER NOT NULL, state INTEGER NOT NULL, reason TEXT);"
+        /* what pruning would make us forget: numbers are never given twice */
+        "CREATE TABLE counters (origin TEXT PRIMARY KEY, last_n INTEGER NOT NULL) WITHOUT ROWID;",
+        /* Jobs that somebody else started. */
+        "ALTER TABLE jobs ADD COLUMN adopted INTEGER NOT NULL DEFAULT 0;"
+        "ALTER TABLE jobs ADD COLUMN unit TEXT;"
+        "ALTER TABLE jobs ADD COLUMN cgroup TEXT;"
+        "ALTER TABLE jobs ADD COLUMN invocation TEXT NOT NULL DEFAULT '';",
+        "ALTER TABLE jobs ADD COLUMN memory_swap_max INTEGER NOT NULL DEFAULT -1;"
+        "ALTER TABLE jobs ADD COLUMN io_read_max INTEGER NOT NULL DEFAULT -1;"
+        "ALTER TABLE jobs ADD COLUMN io_write_max INTEGER NOT NULL DEFAULT -1;",
+        "ALTER TABLE jobs ADD COLUMN net_rx_bytes INTEGER NOT NULL DEFAULT -1;"
+        "ALTER TABLE jobs ADD COLUMN net_tx_bytes INTEGER NOT NULL DEFAULT -1;"
+        "ALTER TABLE jobs ADD COLUMN progress TEXT;"
+        "ALTER TABLE jobs ADD COLUMN eval_goal INTEGER NOT NULL DEFAULT 0;"
+        "ALTER TABLE jobs ADD COLUMN steps INTEGER NOT NULL DEFAULT 0;"
+        "ALTER TABLE jobs ADD COLUMN eval TEXT NOT NULL DEFAULT '';"
+        "ALTER TABLE jobs ADD COLUMN step INTEGER NOT NULL DEFAULT -1;"
+        "ALTER TABLE jobs ADD COLUMN total INTEGER NOT NULL DEFAULT -1;",
+        "ALTER TABLE jobs ADD COLUMN deadline_usec INTEGER NOT NULL DEFAULT 0;",
+};
+
+const unsigned sg_sql_n_migrations = SG_ELEMENTSOF(sg_sql_migrations);
+
+/* In the texts, "@" stands for the list of all of a job's columns. */
+#define QUERY                                                                                      \
+        " AND (?2 = -1 OR uid = ?2) AND (?3 < 0 OR state = ?3) AND (?4 IS NULL OR name = ?4)"      \
+        " AND (?5 IS NULL OR class = ?5) AND (?9 IS NULL OR user = ?9)"                            \
+        " AND ended_usec BETWEEN ?6 AND ?7"                                                        \
+        " ORDER BY n DESC LIMIT ?8"
+#define EVENT "SELECT seq, time_usec, origin, n, attempt, uid, state, reason FROM events"
+#define EVENT_FILTER "(?2 = -1 OR uid = ?2) AND (?3 = 0 OR (n = ?3 AND origin = ?5))"
+#define PRUNE(which) "DELETE FROM jobs WHERE rowid IN (" which ") RETURNING origin, n"
+
+static const char *const texts[_SG_SQL_MAX] = {
+        [SG_SQL_BEGIN] = "BEGIN IMMEDIATE",
+        [SG_SQL_COMMIT] = "COMMIT",
+        [SG_SQL_SAVEPOINT] = "SAVEPOINT request",
+        [SG_SQL_RELEASE] = "RELEASE request",
+        [SG_SQL_ROLLBACK_TO] = "ROLLBACK TO request",
+        [SG_SQL_JOB_GET] = "SELECT @ FROM jobs WHERE n = ?2 AND origin = ?1",
+        [SG_SQL_JOB_OLD] = "SELECT state, reason, hold, spec, attempt FROM jobs"
+                           " WHERE n = ?2 AND origin = ?1",
+        [SG_SQL_JOB_BY_TOKEN] = "SELECT @ FROM jobs WHERE uid = ?1 AND token = ?2",
+        [SG_SQL_JOBS_LIVE] = "SELECT @ FROM jobs INDEXED BY jobs_live WHERE " LIVE " ORDER BY n",
+        [SG_SQL_JOBS_ALL] = "SELECT @ FROM jobs INDEXED BY jobs_key WHERE n < ?1" QUERY,
+        [SG_SQL_JOBS_FINISHED] =
+                "SELECT @ FROM jobs INDEXED BY jobs_key WHERE n < ?1 AND " FINAL QUERY,
+        [SG_SQL_LAST_N] = "SELECT max(ifnull((SELECT max(last_n) FROM counters), 0),"
+                          " ifnull((SELECT max(n) FROM jobs INDEXED BY jobs_key), 0))",
+        [SG_SQL_COUNT_FINISHED] = "SELECT count(*) FROM jobs INDEXED BY jobs_ended WHERE " FINAL,
+        [SG_SQL_SPEC_INSERT] = "INSERT INTO specs (body) VALUES (?1)",
+        [SG_SQL_SPEC_GET] = "SELECT specs.body FROM jobs LEFT JOIN specs ON specs.id = jobs.spec"
+                            " WHERE n = ?2 AND origin = ?1",
+        [SG_SQL_SPEC_DELETE] = "DELETE FROM specs WHERE id = ?1",
+        [SG_SQL_SHARE_INSERT] = "INSERT INTO spec_shares (spec, users) VALUES (?1, ?2)",
+        [SG_SQL_SHARE_DROP] =
+                "UPDATE spec_shares SET users = users - 1 WHERE spec = ?1 RETURNING users",
+        [SG_SQL_SHARE_DELETE] = "DELETE FROM spec_shares WHERE spec = ?1",
+        [SG_SQL_ATTEMPT_INSERT] =
+                "INSERT OR REPLACE INTO attempts (origin, n, attempt, boot_id, reason,"
+                " started_usec, ended_usec, exit_code, signal, cpu_usec, memory_peak_bytes,"
+                " oom_kills, io_read_bytes, io_write_bytes)"
+                " VALUES (?1, ?2, ?3, ?25, ?18, ?23, ?24, ?27, ?28, ?39, ?40, ?41, ?42, ?43)",
+        [SG_SQL_ATTEMPTS_DELETE] = "DELETE FROM attempts WHERE origin = ?1 AND n = ?2",
+        [SG_SQL_EVENT_INSERT] =
+                /* A name takes the number after the largest before it: so it comes last. */
+        "INSERT INTO events (origin, n, attempt, uid, state, reason, time_usec)"
+        " VALUES (?1, ?2, ?3, ?4, ?9, ?18, :time)",
+        [SG_SQL_EVENTS_LATEST] = "SELECT * FROM (" EVENT " WHERE seq > ?1 AND " EVENT_FILTER
+                                 " ORDER BY seq DESC LIMIT ?4) ORDER BY seq",
+        [SG_SQL_EVENTS_AFTER] = EVENT " WHERE seq > ?1 AND " EVENT_FILTER " ORDER BY seq LIMIT ?4",
+        [SG_SQL_EVENTS_SPAN] = "SELECT (SELECT min(seq) FROM events),"
+                               " (SELECT max(seq) FROM events)",
+        [SG_SQL_EVENTS_DELETE] =
+                "DELETE FROM events WHERE seq < ?1 AND (seq < ?2 OR time_usec < ?3)",
+        [SG_SQL_PRUNE_COUNT] = PRUNE("SELECT rowid FROM jobs INDEXED BY jobs_ended WHERE " FINAL
+                                     " ORDER BY ended_usec LIMIT ?1"),
+        [SG_SQL_PRUNE_AGE] = PRUNE("SELECT rowid FROM jobs INDEXED BY jobs_ended WHERE " FINAL
+                                   " AND ended_usec < ?1 ORDER BY ended_usec LIMIT ?2"),
+        [SG_SQL_COUNTER_SET] = "INSERT INTO counters (origin, last_n) VALUES (?1, ?2)"
+                               " ON CONFLICT (origin) DO UPDATE SET last_n = excluded.last_n"
+                               " WHERE excluded.last_n > last_n",
+};
+
+static void put_columns(sqlite3_str *out, const char *prefix)
+{
+        for (size_t i = 0; i < sg_job_n_fields; i++)
+                sqlite3_str_appendf(out, "%s%s%s", i ? "," : "", prefix, sg_job_fields[i].column);
+}
+
+static void put_insert(sqlite3_str *out)
+{
+        sqlite3_str_appendall(out, "INSERT INTO jobs (");
+        put_columns(out, "");
+        sqlite3_str_appendall(out, ",spec,token) VALUES (");
+        for (size_t i = 0; i < sg_job_n_fields; i++)
+                sqlite3_str_appendf(out, "?%d,", sg_job_fields[i].tag);
+        sqlite3_str_appendf(out, "?%d,?%d)", (int)sg_job_n_fields + 1, (int)sg_job_n_fields + 2);
+}
+
+/* All but the key, the owner (so that the token's index needn't be touched), and the spec, which is
+ * dropped if the parameter behind the fields is true. */
+static void put_update(sqlite3_str *out)
+{
+        sqlite3_str_appendall(out, "UPDATE jobs SET ");
+        for (size_t i = 0; i < sg_job_n_fields; i++) {
+                const char *column = sg_job_fields[i].column;
+
+                if (strcmp(column, "origin") != 0 && strcmp(column, "n") != 0 &&
+                    strcmp(column, "uid") != 0)
+                        sqlite3_str_appendf(out, "%s=?%d,", column, sg_job_fields[i].tag);
+        }
+        sqlite3_str_appendf(out, "spec=iif(?%d,NULL,spec) WHERE n=?2 AND origin=?1",
+                            (int)sg_job_n_fields + 1);
+}
+
+char *sg_sql_text(enum sg_sql id)
+{
+        sqlite3_str *out = sqlite3_str_new(NULL);
+
+        if (id == SG_SQL_JOB_INSERT)
+                put_insert(out);
+        else if (id == SG_SQL_JOB_UPDATE)
+                put_update(out);
+        else
+                for (const char *p = texts[id]; *p; p++)
+                        if (*p == '@')
+                                put_columns(out, "");
+                        else
+                                sqlite3_str_appendchar(out, 1, *p);
+        return sqlite3_str_finish(out);
+}
+
+void sg_sql_bind_text(sqlite3_stmt *stmt, int parameter, const char *s)
+{
+        (void)sqlite3_bind_text(stmt, parameter, s, -1, SQLITE_STATIC);
+}
+
+void sg_sql_bind_key(sqlite3_stmt *stmt, const struct sg_job_key *key)
+{
+        sg_sql_bind_text(stmt, 1, key->origin);
+        (void)sqlite3_bind_int64(stmt, 2, (int64_t)key->n);
+}
+
+void sg_sql_bind_job(sqlite3_stmt *stmt, const struct sg_job *job)
+{
+        int last = sqlite3_bind_parameter_count(stmt);
+
+        for (size_t i = 0; i < sg_job_n_fields; i++) {
+                const struct sg_job_field *f = &sg_job_fields[i];
+                const char *p = (const char *)job + f->offset;
+
+                if (f->tag > last)
+                        break;
+                switch (f->type) {
+                case SG_TYPE_U64:
+                case SG_TYPE_I64:
+                        (void)sqlite3_bind_int64(stmt, f->tag, *(const int64_t *)p);
+                        break;
+                case SG_TYPE_CHARS:
+                        sg_sql_bind_text(stmt, f->tag, p);
+                        break;
+                case SG_TYPE_STR:
+                        sg_sql_bind_text(stmt, f->tag, *(char *const *)p);
+                        break;
+                }
+        }
+}
+
+void sg_sql_encode_job(sqlite3_stmt *row, struct sg_record *r)
+{
+        for (size_t i = 0; i < sg_job_n_fields; i++) {
+                const struct sg_job_field *f = &sg_job_fields[i];
+                int c = (int)i;
+
+                if (f->type == SG_TYPE_U64 || f->type == SG_TYPE_I64) {
+                        sg_record_put_i64(r, f->tag, sqlite3_column_int64(row, c));
+                } else if (sqlite3_column_type(row, c) != SQLITE_NULL) {
+                        const void *text = sqlite3_column_text(row, c);
+
+                        sg_record_put(r, f->tag, text, (size_t)sqlite3_column_bytes(row, c));
+                }
+        }
+}

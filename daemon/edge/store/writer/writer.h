@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/*
+ * The store's child process: a loop of its own that may block on the disk. Private to store*.c.
+ *
+ * Requests are carried out in order. All that change something and are waiting share one COMMIT,
+ * and after it one round of file work with shared fsyncs; only then are they answered:
+ *
+ *   BEGIN, rows of all, COMMIT → make directories, link fates → fsync → remove directories →
+ * replies
+ *
+ * A request that is wrong in itself is taken out with its savepoint. When the database or the disk
+ * fails, all of the batch fail with the same error and the daemon is told (STATUS); the next batch
+ * tries again, so that a disk with room again heals by itself.
+ */
+
+#include "edge/store/proto.h"
+#include "edge/store/writer/attempt.h"
+#include "edge/store/writer/db.h"
+
+#define SG_WRITER_BATCH_MAX 512 /* requests of one COMMIT */
+
+struct sg_writer_item {
+        const uint8_t *frame; /* in the inbox, which isn't touched before the replies */
+        size_t size;
+        uint64_t kind;
+        int result;
+};
+
+struct sg_writer {
+        int fd;
+        pid_t daemon;
+        struct sg_attempts attempts;
+        struct sg_db db;
+        struct sg_store_inbox in;
+        struct sg_record out;
+        struct sg_writer_item batch[SG_WRITER_BATCH_MAX];
+        size_t n_batch;
+        int status; /* what the daemon was last told: 0 = all is well */
+};
+
+/* store-writer.c: runs until the other end of fd closes; the exit status. lock_fd is kept open. */
+int sg_writer_main(const char *state_dir, int fd, int lock_fd);
+
+/* store-batch.c: carries the batch out and answers it. Negative: the daemon is gone,
+ * or no memory. */
+int sg_writer_run_batch(struct sg_writer *w);
+
+/* store-reply.c: frames for the daemon, sent when enough have come together or at a flush. The
+ * _row functions are sg_db_row_cb with the writer as userdata. */
+int sg_writer_flush(struct sg_writer *w);
+size_t sg_writer_done_open(struct sg_writer *w, int result);
+int sg_writer_reply_close(struct sg_writer *w, size_t mark);
+int sg_writer_reply_done(struct sg_writer *w, int result);
+int sg_writer_reply_status(struct sg_writer *w, int status, const char *why);
+int sg_writer_reply_row(sqlite3_stmt *row, void *userdata);
+int sg_writer_reply_event(sqlite3_stmt *row, void *userdata);
+
+int sg_writer_message_key(const struct sg_store_message *m, struct sg_job_key *ret);

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * From a plan to the kernel: what differs from what is in force is written, job by job. What can't
+ * be written now is tried again.
+ */
+#include "base/format.h"
+#include "edge/common/log.h"
+#include "govern/internal.h"
+#include "monitor/monitor.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#define RETRY_SEC 1
+#define CAP_MIN_PM 100 /* 1 ms in 100 ms */
+
+static uint64_t cap_pm(const struct sg_loop *loop, double cap)
+{
+        double pm = cap * loop->cpus * 1e4;
+
+        if (isinf(cap))
+                return SG_UNLIMITED;
+        return pm < CAP_MIN_PM ? CAP_MIN_PM : (uint64_t)pm;
+}
+
+/* How many threads make the best of its share, of a job that can have more or fewer. */
+static uint32_t threads(const struct sg_loop *loop, const struct sg_live *l,
+                        const struct sg_decision *d)
+{
+        const struct sg_limits *limits = &l->job.limits;
+        double n = ceil(d->out.share * loop->cpus - .05);
+
+        if (limits->cpus_max <= limits->cpus)
+                return 0;
+        n = fmin(fmax(n, (double)limits->cpus), (double)limits->cpus_max);
+        return (uint32_t)fmax(n, 1);
+}
+
+const struct sg_cpuset *sg_loop_overlay(const struct sg_live *l, struct sg_limits *limits)
+{
+        const struct sg_looped *p = l->looped;
+
+        if (p) {
+                if (p->applied.weight > 0 && p->applied.weight != p->own_weight)
+                        limits->cpu_weight = p->applied.weight;
+                if (p->applied.cap_pm < limits->cpu_quota_pm)
+                        limits->cpu_quota_pm = p->applied.cap_pm;
+        }
+        return l->pinned;
+}
+
+uint64_t sg_loop_cpus(const struct sg_live *l)
+{
+        return l->looped && l->looped->applied.threads > 0 ? l->looped->applied.threads
+                                                           : l->job.limits.cpus;
+}
+
+static bool can_be_limited(const struct sg_live *l)
+{
+        return l->scope && (l->job.adopted == SG_ADOPTED_NOT ||
+                            (l->job.adopted == SG_ADOPTED_GOVERNED && l->limited));
+}
+
+/* As many CPUs of its own as threads, if it has both. */
+static void resize_cpus(struct sg_live *l)
+{
+        struct sg_cpuset cpus;
+
+        if (!l->pinned || l->looped->applied.threads == 0)
+                return;
+        cpus = sg_live_cpus_of(l, l->looped->applied.threads);
+        sg_live_pin(l, &cpus);
+}
+
+/* Whether it is in force, or on its way. */
+static bool write_cpu(struct sg_live *l)
+{
+        _cleanup_free_ char *why = NULL;
+        struct sg_limits limits = l->job.limits;
+        const struct sg_cpuset *cpus;
+        int r;
+
+        if (l->setting) /* its user's change first, which may yet be refused */
+                return false;
+        resize_cpus(l);
+        cpus = sg_loop_overlay(l, &limits);
+        r = sg_scope_set_limits(l->scope, &limits, cpus, NULL, NULL, &why);
+        if (r < 0 && r != -ENOTCONN && sg_scope_populated(l->scope) > 0)
+                sg_log(LOG_WARNING, "job %" PRIu64 ": its share can't be set: %s", l->job.key.n,
+                       why ?: strerror(-r));
+        return r >= 0;
+}
+
+static const char dropped_reason[] =
+        "its deadline can't be met any more: it gets what the others leave";
+
+static bool is_told_dropped(const struct sg_live *l)
+{
+        return l->job.reason && strcmp(l->job.reason, dropped_reason) == 0;
+}
+
+/* Other reasons, of its end, stay. */
+bool sg_loop_take_back_dropped(struct sg_live *l)
+{
+        bool told = is_told_dropped(l);
+
+        if (told)
+                sg_job_clear_reason(&l->job);
+        return told;
+}
+
+/* Its user hears of it as of all that becomes of a job, once, and also if it is taken back. */
+static void tell_dropped(struct sg_live *l, bool dropped)
+{
+        bool news =
+                !dropped ? sg_loop_take_back_dropped(l)
+                         : !l->job.reason && sg_job_set_reason(&l->job, "%s", dropped_reason) >= 0;
+
+        if (news)
+                sg_live_changed(l);
+}
+
+/* Who is to wait isn't behind anybody while it is being started: that is short, others wait for it,
+ * and it takes locks of the kernel's that all who manage groups need. But what `run` has forked is
+ * its user's, and may dawdle. */
+static void put_before_others(const struct sg_loop *loop, const struct sg_looped *p,
+                              struct sg_applied *want)
+{
+        want->cap_pm = SG_UNLIMITED;
+        if (want->weight >= p->own_weight)
+                return;
+        want->weight = p->own_weight;
+        if (!p->live->job.foreground && loop->most > want->weight)
+                want->weight = loop->most;
+}
+
+static struct sg_applied wanted(const struct sg_loop *loop, const struct sg_looped *p,
+                                const struct sg_decision *d)
+{
+        struct sg_applied want = {.weight = d->out.weight,
+                                  .cap_pm = cap_pm(loop, d->out.cap),
+                                  .threads = threads(loop, p->live, d)};
+
+        if (p->expected)
+                put_before_others(loop, p, &want);
+        return want;
+}
+
+static void apply(struct sg_loop *loop, struct sg_looped *p, const struct sg_decision *d,
+                  double now)
+{
+        struct sg_live *l = p->live;
+        struct sg_applied before = p->applied;
+        double due;
+        const struct sg_planned planned = {
+                .want = wanted(loop, p, d),
+                .moved = d->out.list != p->list,
+                .now = now,
+                .interval = l->class->share.tick,
+                .most = loop->most,
+        };
+        unsigned write = sg_planner_diff(&p->applied, p->changed, &planned, &due);
+
+        if ((d->out.list == SG_LIST_DROPPED) != (p->list == SG_LIST_DROPPED))
+                tell_dropped(l, d->out.list == SG_LIST_DROPPED);
+        p->list = d->out.list;
+        p->reports = d->estimate.n_reports > 0;
+        sg_loop_look_by(loop, due);
+        if (write == 0 || !can_be_limited(l))
+                return;
+        p->applied = planned.want;
+        if ((write & (SG_WRITE_WEIGHT | SG_WRITE_CAP) || l->pinned) && !write_cpu(l)) {
+                p->applied = before;
+                sg_loop_look_by(loop, now + RETRY_SEC);
+                return;
+        }
+        p->changed = now;
+        if (write & SG_WRITE_THREADS)
+                sg_monitor_publish(l);
+}
+
+static void apply_classes(struct sg_loop *loop, const struct sg_governor_plan *plan)
+{
+        for (size_t i = 0; i < plan->n_classes; i++) {
+                _cleanup_free_ char *why = NULL;
+                const struct sg_class_decision *c = &plan->classes[i];
+                int r = c->weight == 0 ? 0
+                                       : sg_backend_set_class_weight(loop->manager->backend,
+                                                                     c->name, c->weight, &why);
+
+                if (r < 0)
+                        sg_log(LOG_WARNING, "class %s: its weight can't be set: %s", c->name,
+                               why ?: strerror(-r));
+        }
+}
+
+static bool gets_turn(const struct sg_looped *p, const struct sg_decision *d)
+{
+        return d->out.list != p->list && d->out.weight > p->applied.weight;
+}
+
+/* Who gets a turn first: systemd takes one change after the other. What was applied and is planned
+ * again is nothing. */
+void sg_loop_apply(struct sg_loop *loop, const struct sg_governor_plan *plan, double now)
+{
+        apply_classes(loop, plan);
+        loop->most = 0;
+        for (size_t i = 0; i < plan->n_jobs; i++)
+                if (plan->jobs[i]->out.weight > loop->most)
+                        loop->most = plan->jobs[i]->out.weight;
+        for (unsigned all = 0; all < 2; all++)
+                for (size_t i = 0; i < plan->n_jobs; i++) {
+                        const struct sg_decision *d = plan->jobs[i];
+                        struct sg_live *l = sg_manager_find(loop->manager, d->key);
+
+                        if (l && l->looped && !l->looped->over && (all || gets_turn(l->looped, d)))
+                                apply(loop, l->looped, d, now);
+                }
+}
+
+bool sg_loop_apply_begun(struct sg_looped *p, double now)
+{
+        const struct sg_decision *d = sg_loop_decision(p->live);
+
+        p->changed = -INFINITY;
+        if (d)
+                apply(p->live->manager->loop, p, d, now);
+        return d != NULL;
+}
+
+uint64_t sg_loop_class_weight(const struct sg_manager *m, const struct sg_class *class)
+{
+        uint32_t weight = m->loop ? sg_governor_class_weight(m->loop->governor, class->name) : 0;
+
+        return weight > 0 ? weight : class->weight;
+}

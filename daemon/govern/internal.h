@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/* What the loop's files share. Times are seconds of CLOCK_MONOTONIC. */
+
+#include "core/govern/diff.h"
+#include "edge/history/decision-log.h"
+#include "edge/kernel/listeners.h"
+#include "govern/loop.h"
+#include "manager.h"
+
+struct sg_looped {
+        struct sg_list link; /* loop.jobs */
+        struct sg_live *live;
+        enum sg_share_list list;   /* as decided last */
+        struct sg_applied applied; /* in force, or on its way */
+        uint32_t own_weight;       /* what its user gave it */
+        double changed;            /* when that was last written */
+        /* when its use was last told, and what that was then; 0 = never */
+        double counted, used[SG_N_RESOURCES];
+        uint64_t group; /* the id of its group in the v2 tree; 0 = not looked up, or none */
+        bool awaited;   /* somebody waits for it: from its start on … */
+        bool reports;   /* it has */
+        bool serves;    /* … or as it serves them */
+        bool over;      /* nothing of it lives */
+        bool expected;  /* nothing of it lives yet */
+};
+
+enum sg_loop_dirt { SG_LOOP_CLEAN, SG_LOOP_HEARD, SG_LOOP_CHANGED };
+
+struct sg_loop {
+        struct sg_manager *manager;
+        struct sg_governor *governor;
+        struct sg_list jobs; /* struct sg_looped */
+        sd_event_source *timer;
+        double cpus;                    /* of the node, or its quota if that is less */
+        double due;                     /* when it goes off; INFINITY = never */
+        double stepped;                 /* the last step */
+        double stored;                  /* the last time that all was stored */
+        struct sg_decision_log *log;    /* NULL: it couldn't be opened */
+        unsigned causes;                /* enum sg_decision_cause, since the last step */
+        enum sg_loop_dirt dirty;        /* what has happened since */
+        struct sg_listeners *listeners; /* NULL: the kernel doesn't tell */
+        double listened;                /* when it was asked last */
+        bool calm;                      /* at the last step */
+        uint32_t most;                  /* the largest weight of the last step */
+        bool recalled;                  /* a former daemon's file was there */
+        double peak[SG_N_RESOURCES];    /* the most of each, per second, that any job has had */
+        int log_error, store_error;     /* said already: a full disk is told of once */
+        char *state_dir;
+};
+
+double sg_loop_now(void);
+/* There will be a step at that time, or before. */
+void sg_loop_look_by(struct sg_loop *loop, double at);
+
+/* loop-apply.c */
+void sg_loop_apply(struct sg_loop *loop, const struct sg_governor_plan *plan, double now);
+/* What was decided before it started; false: nothing was. */
+bool sg_loop_apply_begun(struct sg_looped *p, double now);
+/* That its deadline can't be met, if that is its reason now. */
+bool sg_loop_take_back_dropped(struct sg_live *l);
+
+/* loop-use.c */
+void sg_loop_look_for_servers(struct sg_loop *loop, double now);
+
+/* loop-state.c */
+void sg_loop_store(struct sg_loop *loop, double now); /* if it is time */
+void sg_loop_store_now(struct sg_loop *loop, double now);
+void sg_loop_recall(struct sg_loop *loop);

@@ -1,0 +1,506 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The loop's events and its timer. Applying decisions is loop-apply.c, keeping what it knows over a
+ * restart loop-state.c.
+ */
+#include "base/process.h"
+#include "base/time-util.h"
+#include "edge/common/log.h"
+#include "govern/internal.h"
+#include "monitor/internal.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+/* The first of a burst of starts and ends is a step at once, the rest of it one after that. */
+#define GATHER_USEC (5ULL * 1000)
+/* Between two steps whatever a policy asks for: what it expects of a job doesn't come, and is
+ * always near, while that sleeps. */
+#define PAUSE_SEC .1
+/* What was counted so lately is as good as now; a step that is due so soon comes with the round. */
+#define FRESH_SEC .1
+#define RECOVERY_SEC .05 /* until it is looked again whether all jobs are back */
+
+double sg_loop_now(void)
+{
+        return (double)sg_now_monotonic_usec() / SG_USEC_PER_SEC;
+}
+
+static int on_due(sd_event_source *source, uint64_t usec, void *userdata);
+
+static void arm(struct sg_loop *loop, double at)
+{
+        uint64_t usec = isinf(at) ? UINT64_MAX : (uint64_t)(at * SG_USEC_PER_SEC);
+        int r;
+
+        loop->due = at;
+        if (loop->timer) {
+                r = sd_event_source_set_time(loop->timer, usec);
+                if (r >= 0)
+                        r = sd_event_source_set_enabled(loop->timer, isinf(at) ? SD_EVENT_OFF
+                                                                               : SD_EVENT_ONESHOT);
+        } else if (isinf(at)) {
+                return;
+        } else {
+                r = sd_event_add_time(loop->manager->event, &loop->timer, CLOCK_MONOTONIC, usec,
+                                      1000, on_due, loop);
+        }
+        if (r < 0)
+                sg_log(LOG_ERR, "cannot set the governor's timer: %s", strerror(-r));
+}
+
+void sg_loop_look_by(struct sg_loop *loop, double at)
+{
+        if (at < loop->due)
+                arm(loop, at);
+}
+
+static double earliest_step(const struct sg_loop *loop)
+{
+        return loop->stepped + (double)GATHER_USEC / SG_USEC_PER_SEC;
+}
+
+static void look_soon(struct sg_loop *loop, enum sg_decision_cause cause)
+{
+        loop->causes |= cause;
+        loop->dirty = SG_LOOP_CHANGED;
+        sg_loop_look_by(loop, fmax(sg_loop_now(), earliest_step(loop)));
+}
+
+/* What the kernel has counted since the last round isn't waited for. */
+static void read_use(struct sg_live *l, double now)
+{
+        struct sg_measured *d = l->measured;
+        struct sg_sample s;
+
+        if (!d || !d->sampler || now - (double)d->last.now_usec / SG_USEC_PER_SEC < FRESH_SEC)
+                return;
+        s = d->last;
+        if (sg_sampler_read(d->sampler, SG_SAMPLE_CPU, &s) >= 0 && s.cpu_usec != SG_UNLIMITED)
+                sg_governor_count(l->manager->loop->governor, l->job.key.n, now,
+                                  (double)s.cpu_usec / SG_USEC_PER_SEC);
+}
+
+static void note(struct sg_loop *loop, const struct sg_governor_plan *plan)
+{
+        unsigned causes = loop->causes ?: SG_CAUSE_TIME;
+        int r;
+
+        loop->causes = 0;
+        if (!loop->log)
+                return;
+        r = sg_decision_log_put(loop->log, sg_now_realtime_usec(), causes, plan);
+        if (r < 0 && r != loop->log_error)
+                sg_log(LOG_WARNING, "cannot write the log of decisions, ignoring: %s",
+                       strerror(-r));
+        loop->log_error = r < 0 ? r : 0;
+}
+
+static void step(struct sg_loop *loop)
+{
+        struct sg_governor_plan plan;
+        struct sg_looped *p;
+        double now = sg_loop_now();
+        int r;
+
+        if (loop->manager->n_recovering > 0) { /* who isn't back yet would be taken for gone */
+                arm(loop, now + RECOVERY_SEC);
+                return;
+        }
+        loop->due = INFINITY;
+        sg_list_foreach (p, &loop->jobs, link)
+                read_use(p->live, now);
+        sg_loop_look_for_servers(loop, now);
+        r = sg_governor_step(loop->governor, now, &plan);
+        if (r < 0) {
+                sg_log(LOG_ERR, "cannot decide on shares: %s; what is in force stays",
+                       strerror(-r));
+                arm(loop, now + 1);
+                return;
+        }
+        loop->stepped = now;
+        loop->calm = plan.calm;
+        arm(loop, fmax(plan.next, now + PAUSE_SEC));
+        sg_loop_apply(loop, &plan, now);
+        note(loop, &plan);
+        sg_loop_store(loop, now);
+}
+
+/* What has become due comes with the round: one wake-up less than by the timer. Where there was
+ * nothing to decide, it is jobs that want more than before that end this. */
+void sg_loop_round_over(struct sg_loop *loop)
+{
+        if (!loop || loop->causes == 0)
+                return;
+        if (loop->due < sg_loop_now() + FRESH_SEC ||
+            (loop->calm && !sg_governor_is_calm(loop->governor)))
+                step(loop);
+}
+
+/* For whoever wants to see what is decided: steps that were left out are made up for. */
+void sg_loop_refresh(struct sg_loop *loop)
+{
+        if (loop && loop->calm && loop->causes != 0)
+                step(loop);
+}
+
+static int on_due(sd_event_source *source, uint64_t usec, void *userdata)
+{
+        (void)source;
+        (void)usec;
+        step(userdata);
+        return 0;
+}
+
+/* Jobs */
+
+static bool on_terminal(const struct sg_live *l)
+{
+        pid_t pid = l->shim == 0 && l->runner ? l->runner->caller.pid : l->shim;
+        struct sg_process_stat p;
+
+        return l->job.foreground && pid > 0 && sg_process_stat(pid, &p) == 0 && p.terminal;
+}
+
+static bool is_elastic(const struct sg_limits *limits)
+{
+        return limits->cpus_max > limits->cpus;
+}
+
+static double cpus_max(const struct sg_live *l)
+{
+        const struct sg_limits *limits = &l->job.limits;
+        double most = INFINITY;
+
+        if (limits->cpu_quota_pm != SG_UNLIMITED)
+                most = (double)limits->cpu_quota_pm / 1e4;
+        if (limits->pin && is_elastic(limits)) /* its set follows its share */
+                most = fmin(most, (double)limits->cpus_max);
+        else if (limits->pin && l->pinned)
+                most = fmin(most, (double)sg_cpuset_count(l->pinned));
+        return most;
+}
+
+static double deadline(const struct sg_live *l, double now)
+{
+        uint64_t realtime = sg_now_realtime_usec();
+
+        if (l->job.deadline_usec == 0)
+                return INFINITY;
+        return now + ((double)l->job.deadline_usec - (double)realtime) / SG_USEC_PER_SEC;
+}
+
+static struct sg_governor_job describe(const struct sg_live *l)
+{
+        const struct sg_limits *limits = &l->job.limits;
+        const struct sg_measured *d = l->measured;
+        double now = sg_loop_now();
+
+        return (struct sg_governor_job){
+                .key = l->job.key.n,
+                .attempt = l->job.key.attempt,
+                .class = l->class->name,
+                .uid = (uint32_t)l->job.uid,
+                .now = now,
+                .arrival = d ? now - (double)sg_monitor_running_usec(d) / SG_USEC_PER_SEC : now,
+                .cpus = (double)(is_elastic(limits) ? limits->cpus_max : limits->cpus),
+                .cpus_max = cpus_max(l),
+                .weight = (double)limits->cpu_weight,
+                .deadline = deadline(l, now),
+                .goal = d ? (enum sg_goal)d->progress.goal : SG_GOAL_MIN,
+                .aside = l->job.adopted != SG_ADOPTED_NOT || on_terminal(l),
+                .restarted = l->job.key.attempt > 1,
+                .elastic = is_elastic(limits),
+                .steps = l->job.steps,
+        };
+}
+
+/* What is to be known of it now. */
+static void tell(struct sg_live *l)
+{
+        struct sg_looped *p = l->looped;
+        struct sg_governor_job j = describe(l);
+
+        /* Who is being ended is to save what it has, and to be gone, soon. */
+        j.aside = p->awaited || p->serves || l->job.intent != SG_INTENT_NONE;
+        if (p->applied.weight == p->own_weight) /* it is what its user says */
+                p->applied.weight = (uint32_t)l->job.limits.cpu_weight;
+        p->own_weight = (uint32_t)l->job.limits.cpu_weight;
+        (void)sg_governor_change(l->manager->loop->governor, &j);
+}
+
+static void add(struct sg_loop *loop, struct sg_live *l)
+{
+        struct sg_governor_job j;
+        struct sg_looped *p;
+        int r;
+
+        p = calloc(1, sizeof(*p));
+        j = describe(l);
+        r = p ? sg_governor_add(loop->governor, &j) : -ENOMEM;
+        if (r < 0) {
+                free(p);
+                sg_log(LOG_ERR, "job %" PRIu64 ": cannot be governed: %s", l->job.key.n,
+                       strerror(-r));
+                return;
+        }
+        p->live = l;
+        p->own_weight = (uint32_t)l->job.limits.cpu_weight;
+        /* What a former daemon left in force isn't known. */
+        p->applied = (struct sg_applied){.weight = l->begun_usec > 0 ? p->own_weight : 0,
+                                         .cap_pm = SG_UNLIMITED};
+        p->awaited = j.aside;
+        sg_list_append(&loop->jobs, &p->link);
+        l->looped = p;
+        if (l->job.state == SG_JOB_SUSPENDED)
+                sg_governor_hold(loop->governor, l->job.key.n, j.now, true);
+        look_soon(loop, SG_CAUSE_BEGIN);
+}
+
+void sg_loop_expect(struct sg_live *l)
+{
+        struct sg_loop *loop = l->manager->loop;
+
+        if (!loop || l->looped)
+                return;
+        add(loop, l);
+        if (!l->looped)
+                return;
+        l->looped->expected = true;
+        if (sg_loop_now() >= earliest_step(loop))
+                step(loop);
+}
+
+void sg_loop_add(struct sg_live *l)
+{
+        if (l->looped && l->looped->expected) {
+                l->looped->expected = false;
+                tell(l);
+                if (!sg_loop_apply_begun(l->looped, sg_loop_now()))
+                        look_soon(l->manager->loop, SG_CAUSE_BEGIN);
+        } else if (l->manager->loop && !l->looped) {
+                add(l->manager->loop, l);
+        }
+}
+
+void sg_loop_hold(struct sg_live *l, bool held)
+{
+        if (!l->looped || l->looped->over)
+                return;
+        sg_governor_hold(l->manager->loop->governor, l->job.key.n, sg_loop_now(), held);
+        look_soon(l->manager->loop, SG_CAUSE_HOLD);
+}
+
+void sg_loop_changed(struct sg_live *l)
+{
+        if (!l->looped)
+                return;
+        tell(l);
+        look_soon(l->manager->loop, SG_CAUSE_CHANGE);
+}
+
+void sg_loop_heard(struct sg_live *l, const struct sg_report *report, uint64_t cpu_usec)
+{
+        struct sg_loop *loop = l->manager->loop;
+        double now = sg_loop_now();
+        struct sg_learner_report r = {
+                .now = now,
+                .cpu = (double)cpu_usec / SG_USEC_PER_SEC,
+                .counters = report,
+                .eval = report->has & SG_REPORT_EVAL ? report->eval : (double)NAN,
+        };
+
+        if (!l->looped || cpu_usec == SG_UNLIMITED)
+                return;
+        if (sg_governor_report(loop->governor, l->job.key.n, &r) < 0)
+                return;
+        if (loop->dirty == SG_LOOP_CLEAN)
+                loop->dirty = SG_LOOP_HEARD;
+        loop->causes |= SG_CAUSE_REPORT;
+        if (loop->calm)
+                return;
+        /* Reports of many come in one round: one step for all. */
+        sg_loop_look_by(loop, fmax(now + (double)GATHER_USEC / SG_USEC_PER_SEC,
+                                   loop->stepped + l->class->share.tick));
+}
+
+void sg_loop_over(struct sg_live *l)
+{
+        struct sg_loop *loop = l->manager->loop;
+
+        if (!l->looped || l->looped->over) /* it is heard of in two ways */
+                return;
+        l->looped->over = true;
+        sg_governor_hold(loop->governor, l->job.key.n, sg_loop_now(), true);
+        look_soon(loop, SG_CAUSE_END);
+}
+
+static enum sg_ended how_it_ended(const struct sg_live *l)
+{
+        const struct sg_job *j = &l->job;
+
+        if (l->looped->expected || l->requeueing || j->intent == SG_INTENT_CANCEL ||
+            !sg_job_state_is_final(j->state))
+                return SG_ENDED_BY_OTHERS;
+        return j->state == SG_JOB_EXITED && j->exit_code == 0 ? SG_ENDED_WELL : SG_ENDED_BADLY;
+}
+
+void sg_loop_end(struct sg_live *l)
+{
+        struct sg_looped *p = l->looped;
+        const struct sg_job *j = &l->job;
+
+        if (!p)
+                return;
+        sg_governor_end(l->manager->loop->governor, j->key.n, sg_loop_now(),
+                        j->cpu_usec == SG_UNLIMITED ? 0 : (double)j->cpu_usec / SG_USEC_PER_SEC,
+                        how_it_ended(l));
+        (void)sg_loop_take_back_dropped(l);
+        sg_list_remove(&p->link);
+        l->looped = NULL;
+        free(p);
+        look_soon(l->manager->loop, SG_CAUSE_END);
+}
+
+double sg_loop_cpus_of_node(const struct sg_manager *m)
+{
+        return m->loop ? m->loop->cpus : (double)m->node.n_cpus;
+}
+
+bool sg_loop_holds_shares(const struct sg_manager *m)
+{
+        return !(sg_backend_unenforced(m->backend) & 1U << SG_LIMIT_CPU_WEIGHT);
+}
+
+double sg_loop_share(const struct sg_live *l, char *why, size_t size)
+{
+        const struct sg_decision *d = sg_loop_decision(l);
+        const char *reason = l->job.state == SG_JOB_SUSPENDED ? "it is suspended"
+                             : l->job.adopted == SG_ADOPTED_OBSERVED
+                                     ? "it is only observed, nothing is set for it"
+                             : d ? sg_governor_reason(d->out.why.reason)
+                                 : "nothing has been decided yet";
+        const char *held = sg_loop_holds_shares(l->manager) ? "" : "not enforced: ";
+
+        if (size > 0 && d && d->out.why.other && l->job.state == SG_JOB_RUNNING &&
+            l->job.adopted != SG_ADOPTED_OBSERVED)
+                (void)snprintf(why, size, "%s%s (job %" PRIu64 ")", held, reason, d->out.why.other);
+        else if (size > 0)
+                (void)snprintf(why, size, "%s%s", d ? held : "", reason);
+        return l->job.state == SG_JOB_SUSPENDED ? 0 : d ? d->out.share : (double)NAN;
+}
+
+const struct sg_decision *sg_loop_decision(const struct sg_live *l)
+{
+        return l->looped ? sg_governor_decision(l->manager->loop->governor, l->job.key.n) : NULL;
+}
+
+int sg_loop_explain(const struct sg_live *l, char **ret)
+{
+        return l->looped ? sg_governor_explain(l->manager->loop->governor, l->job.key.n, ret)
+                         : -ENOENT;
+}
+
+/* The object */
+
+static int configure(struct sg_loop *loop)
+{
+        const struct sg_settings *s = loop->manager->settings;
+        _cleanup_free_ struct sg_governor_class *classes = calloc(s->n_classes, sizeof(*classes));
+
+        if (!classes)
+                return -ENOMEM;
+        for (size_t i = 0; i < s->n_classes; i++)
+                classes[i] = (struct sg_governor_class){
+                        .name = s->classes[i].name,
+                        .weight = (double)s->classes[i].weight,
+                        .settings = s->classes[i].share,
+                };
+        loop->cpus = fmin((double)loop->manager->node.n_cpus,
+                          sg_backend_cpu_quota(loop->manager->backend));
+        return sg_governor_configure(loop->governor, loop->cpus, classes, s->n_classes);
+}
+
+void sg_loop_reconfigure(struct sg_manager *m)
+{
+        struct sg_looped *p;
+        int r;
+
+        if (!m->loop)
+                return;
+        r = configure(m->loop);
+        if (r < 0)
+                sg_log(LOG_ERR, "cannot change policies: %s; the previous ones go on",
+                       strerror(-r));
+        sg_list_foreach (p, &m->loop->jobs, link)
+                sg_loop_changed(p->live);
+        m->loop->causes |= SG_CAUSE_CHANGE;
+        step(m->loop); /* who asked for it sees it when it is answered */
+}
+
+static void id_of(uint64_t key, char buf[SG_DECISION_ID_MAX], void *userdata)
+{
+        const struct sg_loop *loop = userdata;
+        struct sg_live *l = sg_manager_find(loop->manager, key);
+
+        if (l)
+                sg_job_id_format(buf, &l->job.key, loop->manager->node.name);
+        else
+                (void)snprintf(buf, SG_DECISION_ID_MAX, "%" PRIu64, key);
+}
+
+static void open_log(struct sg_loop *loop)
+{
+        int r = sg_decision_log_open(&loop->log, loop->state_dir, 0, id_of, loop);
+
+        if (r < 0)
+                sg_log(LOG_WARNING, "decisions aren't logged: %s", strerror(-r));
+}
+
+int sg_loop_new(struct sg_loop **ret, struct sg_manager *m)
+{
+        struct sg_loop *loop = calloc(1, sizeof(*loop));
+        int r;
+
+        if (!loop)
+                return -ENOMEM;
+        loop->manager = m;
+        loop->due = INFINITY;
+        sg_list_init(&loop->jobs);
+        loop->state_dir = strdup(sg_store_dir(m->store));
+        r = loop->state_dir ? sg_governor_new(&loop->governor, (double)m->node.n_cpus) : -ENOMEM;
+        if (r >= 0)
+                r = configure(loop);
+        if (r < 0) {
+                sg_governor_free(loop->governor);
+                free(loop->state_dir);
+                free(loop);
+                return r;
+        }
+        sg_loop_recall(loop);
+        open_log(loop);
+        (void)sg_listeners_new(&loop->listeners);
+        *ret = loop;
+        return 0;
+}
+
+struct sg_loop *sg_loop_free(struct sg_loop *loop)
+{
+        struct sg_looped *p, *next;
+
+        if (!loop)
+                return NULL;
+        sg_loop_store_now(loop, sg_loop_now());
+        sg_list_foreach_safe (p, next, &loop->jobs, link) {
+                p->live->looped = NULL;
+                free(p);
+        }
+        sd_event_source_disable_unref(loop->timer);
+        sg_decision_log_close(loop->log);
+        sg_listeners_free(loop->listeners);
+        sg_governor_free(loop->governor);
+        free(loop->state_dir);
+        free(loop);
+        return NULL;
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * `--after`: what a job waits for. A dependency that lives is waited for in memory; one that has
+ * ended is looked up in the store, which says how.
+ */
+#include "api/api.h"
+#include "edge/common/log.h"
+#include "jobs/ending.h"
+#include "manager.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <syslog.h>
+#include <unistd.h>
+
+#define DEPENDENCIES_MAX 64
+
+/* One "N[@origin][:ok|:any]". */
+static int parse_one(const char *home, const char *text, size_t size, struct sg_dependency *ret)
+{
+        char word[SG_JOB_ID_MAX + 8], *colon;
+
+        if (size == 0 || size >= sizeof(word))
+                return -EINVAL;
+        memcpy(word, text, size);
+        word[size] = 0;
+        ret->any_end = false;
+        colon = strchr(word, ':');
+        if (colon) {
+                *colon = 0;
+                if (strcmp(colon + 1, "any") == 0)
+                        ret->any_end = true;
+                else if (strcmp(colon + 1, "ok") != 0)
+                        return -EINVAL;
+        }
+        return sg_job_id_parse(word, home, &ret->key);
+}
+
+/* The list, at most DEPENDENCIES_MAX long; its length, or a negative errno. */
+static int parse_all(const char *home, const char *after, struct sg_dependency *list)
+{
+        int n = 0, r;
+
+        for (const char *p = after; p && *p;) {
+                size_t size = strcspn(p, ",");
+
+                if (n == DEPENDENCIES_MAX)
+                        return -E2BIG;
+                r = parse_one(home, p, size, &list[n++]);
+                if (r < 0)
+                        return r;
+                p += size + (p[size] == ',');
+        }
+        return n;
+}
+
+static bool has_ended(const struct sg_live *l)
+{
+        return l->ended_durable && !l->requeueing;
+}
+
+static bool is_ours(const struct sg_manager *m, const struct sg_job_key *key)
+{
+        return strcmp(key->origin, m->node.name) == 0;
+}
+
+static bool may_exist(struct sg_manager *m, const struct sg_caller *c, const struct sg_job_key *key)
+{
+        const struct sg_live *l = sg_manager_find_key(m, key);
+
+        return l ? sg_caller_may_see(m, c, l->job.uid) : is_ours(m, key) && key->n <= m->last_n;
+}
+
+int sg_live_check_dependencies(struct sg_manager *m, const struct sg_caller *c, const char *after,
+                               sd_bus_error *error)
+{
+        struct sg_dependency list[DEPENDENCIES_MAX];
+        char id[SG_JOB_ID_MAX];
+        int n = parse_all(m->node.name, after, list);
+
+        if (n == -E2BIG)
+                (void)sd_bus_error_setf(error, SG_ERROR_INVALID, "after: at most %d jobs",
+                                        DEPENDENCIES_MAX);
+        else if (n < 0)
+                (void)sd_bus_error_setf(error, SG_ERROR_INVALID,
+                                        "after: wants JOB or JOB:ok or JOB:any, not '%s'", after);
+        for (int i = 0; i < n; i++)
+                if (!may_exist(m, c, &list[i].key)) {
+                        sg_job_id_format(id, &list[i].key, m->node.name);
+                        (void)sd_bus_error_setf(
+                                error, SG_ERROR_NO_SUCH_JOB,
+                                is_ours(m, &list[i].key)
+                                        ? "after: there is no job %s"
+                                        : "after: there is no live job %s\nonly jobs of this node "
+                                          "can be waited for",
+                                id);
+                        return -ENOENT;
+                }
+        return n < 0 ? n : 0;
+}
+
+uint64_t sg_live_count_unfinished(struct sg_manager *m, const char *after,
+                                  struct sg_job_key *ret_first)
+{
+        struct sg_dependency list[DEPENDENCIES_MAX];
+        int n = parse_all(m->node.name, after, list);
+        uint64_t count = 0;
+
+        for (int i = 0; i < n; i++) {
+                const struct sg_live *l = sg_manager_find_key(m, &list[i].key);
+
+                if (l && !has_ended(l) && count++ == 0)
+                        *ret_first = list[i].key;
+        }
+        return count;
+}
+
+/* What its row says, in which "5" is one of the name that it has itself. */
+static int set_dependencies(struct sg_live *l)
+{
+        struct sg_dependency list[DEPENDENCIES_MAX];
+        int n = parse_all(l->job.key.origin, l->job.after, list);
+
+        if (n <= 0)
+                return n;
+        l->after = malloc((size_t)n * sizeof(*l->after));
+        if (!l->after)
+                return -ENOMEM;
+        memcpy(l->after, list, (size_t)n * sizeof(*l->after));
+        l->n_after = (size_t)n;
+        sg_list_append(&l->manager->dependents, &l->after_link);
+        return 0;
+}
+
+/* One by one */
+
+static bool ended_well(const struct sg_job *j)
+{
+        return j->state == SG_JOB_EXITED && j->exit_code == 0;
+}
+
+/* The reason is there. */
+static void give_up(struct sg_live *l)
+{
+        l->job.state = SG_JOB_FAILED;
+        l->job.exit_code = SG_EXIT_OWN_FAILURE;
+        sg_live_end(l);
+}
+
+static void fail(struct sg_live *l, const struct sg_job_key *dependency, const char *how)
+{
+        char id[SG_JOB_ID_MAX];
+
+        sg_job_id_format(id, dependency, l->manager->node.name);
+        (void)sg_job_set_reason(&l->job, "job %s, which it waited for, %s", id, how);
+        give_up(l);
+}
+
+static void met(struct sg_live *l, size_t i)
+{
+        l->after[i] = l->after[--l->n_after];
+        if (l->n_after == 0) {
+                sg_list_remove(&l->after_link);
+                sg_live_enqueue(l);
+        }
+}
+
+static void settle(struct sg_live *l, const struct sg_job *ended)
+{
+        for (size_t i = 0; i < l->n_after;) {
+                char how[64];
+
+                if (!sg_job_key_is_same(&l->after[i].key, &ended->key)) {
+                        i++;
+                        continue;
+                }
+                if (l->after[i].any_end || ended_well(ended)) {
+                        met(l, i); /* another one takes its place, maybe of the same job */
+                        continue;
+                }
+                if (ended->state == SG_JOB_EXITED)
+                        (void)snprintf(how, sizeof(how), "exited with %" PRIi64, ended->exit_code);
+                else
+                        (void)snprintf(how, sizeof(how), "ended as %s",
+                                       sg_job_state_to_string(ended->state));
+                fail(l, &ended->key, how);
+                return;
+        }
+}
+
+void sg_manager_dependency_ended(struct sg_manager *m, const struct sg_job *ended)
+{
+        struct sg_live *l, *next;
+
+        sg_list_foreach_safe (l, next, &m->dependents, after_link)
+                settle(l, ended);
+}
+
+/* Those that had ended before we looked */
+
+static void settle_all(struct sg_live *l);
+
+struct lookup {
+        struct sg_manager *manager;
+        uint64_t job;
+        struct sg_job_key dependency;
+        bool found;
+};
+
+/* Who submitted it has gone, so a member of the group that manages all counts as any user here. */
+static bool is_visible(const struct sg_live *l, const struct sg_job *job)
+{
+        return l->manager->settings->show_others == SG_SHOW_LIST || l->job.uid == job->uid ||
+               l->job.uid == 0 || l->job.uid == getuid();
+}
+
+static void on_found(int result, const struct sg_job *job, void *userdata)
+{
+        struct lookup *k = userdata;
+        struct sg_live *l = sg_manager_find(k->manager, k->job);
+
+        if (result < 0 || !job || !l || l->dropping || !is_visible(l, job))
+                return;
+        k->found = true;
+        if (sg_job_state_is_final(job->state))
+                settle(l, job);
+}
+
+static int on_look_again(sd_event_source *source, uint64_t usec, void *userdata)
+{
+        (void)source;
+        (void)usec;
+        settle_all(userdata);
+        return 0;
+}
+
+/* While it waits its timer is free. */
+static void look_again_later(struct sg_live *l, int error)
+{
+        sg_log(LOG_ERR, "job %" PRIu64 ": cannot look up what it waits for: %s; trying again",
+               l->job.key.n, strerror(-error));
+        sg_live_rearm(l, SG_RETRY_USEC, on_look_again);
+}
+
+static void on_looked_up(int result, const struct sg_job *job, void *userdata)
+{
+        struct lookup *k = userdata;
+        struct sg_live *l = sg_manager_find(k->manager, k->job);
+
+        (void)job;
+        if (l && !l->dropping && !k->found && l->n_after > 0) {
+                if (result < 0)
+                        look_again_later(l, result);
+                else
+                        fail(l, &k->dependency, "is not known any more");
+        }
+        free(k);
+}
+
+static int look_up(struct sg_live *l, const struct sg_job_key *key)
+{
+        struct sg_manager *m = l->manager;
+        struct sg_store_query q = {
+                .n = key->n, .origin = key->origin, .uid = SG_UNLIMITED, .limit = 1};
+        struct lookup *k = malloc(sizeof(*k));
+
+        if (!k)
+                return -ENOMEM;
+        *k = (struct lookup){.manager = m, .job = l->job.key.n, .dependency = *key};
+        sg_store_list(m->store, &q, on_found, on_looked_up, k);
+        return 0;
+}
+
+static void settle_all(struct sg_live *l)
+{
+        for (size_t i = l->n_after; i > 0 && !l->dropping; i--) {
+                const struct sg_job_key *key = &l->after[i - 1].key;
+                const struct sg_live *other = sg_manager_find_key(l->manager, key);
+
+                if (!other) {
+                        if (look_up(l, key) < 0)
+                                fail(l, key, "cannot be looked up: out of memory");
+                } else if (has_ended(other)) {
+                        settle(l, &other->job);
+                }
+        }
+        sg_live_enqueue(l);
+}
+
+void sg_live_await_dependencies(struct sg_live *l)
+{
+        int r = set_dependencies(l);
+
+        if (r < 0) {
+                (void)sg_job_set_reason(&l->job, "cannot tell what it waits for: %s", strerror(-r));
+                give_up(l);
+        } else {
+                settle_all(l);
+        }
+}

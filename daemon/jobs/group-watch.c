@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Hearing that nothing lives in a job's group any more. While its keeper lives that is known here
+ * first: on a node full of jobs the keeper has to wait for the CPU before it can say so, 60 ms and
+ * more, and the share of the dead job is for others at once. Where the keeper has gone, nobody else
+ * says it.
+ */
+#include "base/file.h"
+#include "base/process.h"
+#include "edge/common/log.h"
+#include "govern/loop.h"
+#include "manager.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <syslog.h>
+
+#define GROUP_POLL_USEC (1ULL * 1000000)
+
+static int open_events(const struct sg_live *l)
+{
+        const char *dir = sg_live_unified_group(l);
+        char path[PATH_MAX];
+
+        if (!dir || sg_path_join(path, sizeof(path), dir, "job/cgroup.events") < 0)
+                return -ENOENT;
+        return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+int sg_live_watch_group(struct sg_live *l)
+{
+        int r;
+
+        if (l->group_events >= 0)
+                return 0;
+        l->group_events = l->scope ? open_events(l) : -ENOENT;
+        if (l->group_events < 0)
+                return -ENOENT;
+        r = sg_poller_add_notified(l->manager->groups, l->group_events, l);
+        if (r < 0)
+                l->group_events = sg_close(l->group_events);
+        return r;
+}
+
+static int on_group_timer(sd_event_source *source, uint64_t usec, void *userdata)
+{
+        (void)usec;
+        (void)sd_event_source_set_time_relative(source, GROUP_POLL_USEC);
+        (void)sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+        sg_live_group_checked(userdata);
+        return 0;
+}
+
+void sg_live_await_empty(struct sg_live *l)
+{
+        int r;
+
+        if (l->group_source || sg_live_watch_group(l) >= 0)
+                return;
+        r = sd_event_add_time_relative(l->manager->event, &l->group_source, CLOCK_MONOTONIC,
+                                       GROUP_POLL_USEC, 0, on_group_timer, l);
+        if (r < 0)
+                sg_log(LOG_ERR, "job %" PRIu64 ": cannot watch its group: %s", l->job.key.n,
+                       strerror(-r));
+}
+
+void sg_live_unwatch_group(struct sg_live *l)
+{
+        sg_poller_remove(l->manager->groups, l->group_events);
+        l->group_events = sg_close(l->group_events);
+        l->group_source = sd_event_source_disable_unref(l->group_source);
+}
+
+/* A job may have moved elsewhere what lives of it, as podman does with itself. */
+static bool has_moved_out(const struct sg_live *l)
+{
+        struct sg_process_stat main;
+
+        return sg_process_stat((pid_t)l->job.pid, &main) >= 0 && sg_process_is_alive(&main) &&
+               !main.exiting;
+}
+
+void sg_live_on_group(void *userdata)
+{
+        struct sg_live *l = userdata;
+
+        if (l->concluded)
+                sg_live_group_checked(l);
+        else if (sg_scope_populated(l->scope) == 0 && !has_moved_out(l))
+                sg_loop_over(l);
+}

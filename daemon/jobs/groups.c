@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The groups of a live job: made for an attempt or found again after a restart, with the devices of
+ * its class and CPUs of its own, and dropped when nothing lives in them.
+ */
+#include "base/cleanup.h"
+#include "core/place/cpus.h"
+#include "edge/common/log.h"
+#include "govern/loop.h"
+#include "manager.h"
+#include "monitor/monitor.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <syslog.h>
+
+/* A device that isn't there (yet) can't be opened either: its rule is left out. */
+static size_t device_rules(const struct sg_class *class, struct sg_device_rule *rules)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < class->n_devices; i++) {
+                const struct sg_device_allow *a = &class->devices[i];
+                struct stat st;
+
+                if (stat(a->path, &st) < 0 || !(S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode)))
+                        continue;
+                rules[n] = (struct sg_device_rule){
+                        .type = S_ISCHR(st.st_mode) ? 'c' : 'b',
+                        .major = (int32_t)major(st.st_rdev),
+                        .minor = (int32_t)minor(st.st_rdev),
+                };
+                memcpy(rules[n++].access, a->access, sizeof(a->access));
+        }
+        return n;
+}
+
+/* The class's file has gone: devices that a job may not open don't come with that. */
+static bool class_is_gone(const struct sg_live *l)
+{
+        return strcmp(l->class->name, l->job.class) != 0;
+}
+
+static int class_devices(const struct sg_class *class, struct sg_device_rule **ret, size_t *ret_n)
+{
+        struct sg_device_rule *rules = NULL;
+
+        if (class->n_devices > 0) {
+                rules = calloc(class->n_devices, sizeof(*rules));
+                if (!rules)
+                        return -ENOMEM;
+        }
+        *ret_n = rules ? device_rules(class, rules) : 0;
+        *ret = rules;
+        return 0;
+}
+
+void sg_live_apply_class(struct sg_live *l)
+{
+        _cleanup_free_ struct sg_device_rule *rules = NULL;
+        _cleanup_free_ char *why = NULL;
+        size_t n = 0;
+        int r;
+
+        if (!l->scope || l->job.adopted != SG_ADOPTED_NOT)
+                return;
+        r = sg_backend_set_class_weight(l->manager->backend, l->job.class,
+                                        sg_loop_class_weight(l->manager, l->class), &why);
+        if (r >= 0 && !class_is_gone(l)) {
+                r = class_devices(l->class, &rules, &n);
+                if (r >= 0)
+                        r = sg_scope_set_devices(l->scope, l->class->device_closed, rules, n, &why);
+        }
+        if (r < 0)
+                sg_log(LOG_WARNING, "job %" PRIu64 ": cannot apply its class's settings: %s",
+                       l->job.key.n, why ?: strerror(-r));
+}
+
+/* CPUs of its own */
+
+static void count_cpus(struct sg_live *l, int by)
+{
+        for (unsigned cpu = 0; l->pinned && cpu < SG_CPUS_MAX; cpu++)
+                if (sg_cpuset_has(l->pinned, cpu))
+                        l->manager->pinned[cpu] += (uint32_t)by;
+}
+
+struct sg_cpuset sg_live_cpus_of(const struct sg_live *l, uint64_t n)
+{
+        const struct sg_manager *m = l->manager;
+        struct sg_cpuset cpus = l->pinned ? *l->pinned : (struct sg_cpuset){0};
+
+        sg_cpus_resize(m->pinned, &m->node.cpus, n, &cpus);
+        return cpus;
+}
+
+void sg_live_pin(struct sg_live *l, const struct sg_cpuset *cpus)
+{
+        count_cpus(l, -1);
+        *l->pinned = *cpus;
+        count_cpus(l, 1);
+}
+
+/* Those that it has had since its start, unless they never were in force, or nobody knows. */
+static void pin_again(struct sg_live *l)
+{
+        struct sg_cpuset cpus = sg_scope_cpus(l->scope);
+        unsigned n = sg_cpuset_count(&cpus);
+
+        if (n == 0 || n > l->job.limits.cpus_max) {
+                cpus = sg_live_cpus_of(l, l->job.limits.cpus);
+                (void)sg_scope_set_limits(l->scope, &l->job.limits, &cpus, NULL, NULL, NULL);
+        }
+        sg_live_pin(l, &cpus);
+}
+
+/* What is asked of the backend; *ret_rules is what it points to. */
+static int describe(const struct sg_live *l, struct sg_scope_request *ret,
+                    struct sg_device_rule **ret_rules)
+{
+        *ret = (struct sg_scope_request){
+                .key = &l->job.key,
+                .description = l->job.name,
+                .stop_usec = l->manager->settings->kill_grace_usec,
+                .class = l->job.class,
+                .class_weight = sg_loop_class_weight(l->manager, l->class),
+                .limits = l->job.limits,
+                .device_closed = l->class->device_closed,
+                .devices_stay = class_is_gone(l),
+        };
+        if (l->job.limits.pin)
+                ret->cpus = sg_live_cpus_of(l, l->job.limits.cpus);
+        return class_devices(l->class, ret_rules, &ret->n_devices);
+}
+
+static int take_scope(struct sg_live *l, struct sg_scope *scope)
+{
+        if (l->job.limits.pin) {
+                l->pinned = calloc(1, sizeof(*l->pinned));
+                if (!l->pinned)
+                        return -ENOMEM;
+        }
+        l->scope = scope;
+        sg_list_append(&l->manager->active, &l->active_link);
+        return 0;
+}
+
+int sg_live_make_scope(struct sg_live *l, char **ret_why)
+{
+        _cleanup_free_ struct sg_device_rule *rules = NULL;
+        struct sg_scope_request req;
+        struct sg_scope *scope;
+        int r;
+
+        r = describe(l, &req, &rules);
+        if (r < 0)
+                return r;
+        req.devices = rules;
+        r = sg_scope_new(&scope, l->manager->backend, &req, ret_why);
+        if (r < 0)
+                return r;
+        r = take_scope(l, scope);
+        if (r < 0) {
+                (void)sg_scope_remove(scope);
+                (void)sg_scope_free(scope);
+                return r;
+        }
+        if (l->pinned)
+                sg_live_pin(l, &req.cpus);
+        if (!sg_scope_wants_place(scope)) /* else when it gets its place */
+                sg_loop_expect(l);
+        return 0;
+}
+
+int sg_live_find_scope(struct sg_live *l, pid_t shim)
+{
+        _cleanup_free_ struct sg_device_rule *rules = NULL;
+        struct sg_scope_request req;
+        struct sg_scope *scope;
+        int r;
+
+        if (l->scope)
+                return 0;
+        r = describe(l, &req, &rules);
+        if (r < 0)
+                return r;
+        req.devices = rules;
+        req.shim = shim;
+        r = sg_scope_adopt(&scope, l->manager->backend, &req);
+        if (r < 0)
+                return r;
+        r = take_scope(l, scope);
+        if (r < 0)
+                (void)sg_scope_free(scope);
+        else if (l->pinned)
+                pin_again(l);
+        return r;
+}
+
+const char *sg_live_unified_group(const struct sg_live *l)
+{
+        size_t n;
+        const struct sg_group_dir *dirs = sg_scope_dirs(l->scope, &n);
+
+        for (size_t i = 0; i < n; i++)
+                if (dirs[i].hier == SG_HIER_UNIFIED)
+                        return dirs[i].path;
+        return NULL;
+}
+
+int sg_live_drop_scope(struct sg_live *l)
+{
+        if (l->scope && sg_scope_remove(l->scope) == -EBUSY)
+                return -EBUSY;
+        sg_loop_end(l);
+        sg_monitor_forget(l);
+        /* Of what ended while we were away this may be left, and no groups. */
+        sg_monitor_unpublish(l);
+        if (!l->scope)
+                return 0;
+        count_cpus(l, -1);
+        free(l->pinned);
+        l->pinned = NULL;
+        sg_list_remove(&l->active_link);
+        l->scope = sg_scope_free(l->scope);
+        return 0;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the shim is told besides what was submitted: the launch part of its spec. */
+#include "base/format.h"
+#include "manager.h"
+#include "monitor/monitor.h"
+#include "proto/spec.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static void put_env(const struct sg_live_env *out, bool force, const char *name, const char *value)
+{
+        char line[PATH_MAX + 64];
+
+        (void)snprintf(line, sizeof(line), "%s=%s", name, value);
+        out->put(line, force, out->userdata);
+}
+
+static void put_env_u64(const struct sg_live_env *out, bool force, const char *name, uint64_t value)
+{
+        char number[24];
+
+        (void)snprintf(number, sizeof(number), "%" PRIu64, value);
+        put_env(out, force, name, number);
+}
+
+static void put_channels(const struct sg_live *l, const struct sg_live_env *out)
+{
+        char allocation[PATH_MAX];
+        const char *notify;
+
+        if (sg_monitor_paths(l, &notify, allocation, sizeof(allocation)) >= 0)
+                put_env(out, true, "SCHEDGOV_ALLOCATION", allocation);
+        put_env(out, true, "NOTIFY_SOCKET", notify);
+}
+
+/* The last two are for libschedgov-omp.so: what is ours of the others, and how far it may go. */
+static void put_threads(const struct sg_live_env *out, const struct sg_limits *limits)
+{
+        static const char *const names[] = {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS",
+                                            "MKL_NUM_THREADS"};
+
+        for (size_t i = 0; i < SG_ELEMENTSOF(names); i++)
+                put_env_u64(out, false, names[i], limits->cpus);
+        put_env_u64(out, true, "SCHEDGOV_THREADS", limits->cpus);
+        put_env_u64(out, true, "SCHEDGOV_THREADS_MAX", limits->cpus_max);
+}
+
+void sg_live_environment(const struct sg_live *l, const struct sg_live_env *out)
+{
+        char id[SG_JOB_ID_MAX];
+
+        sg_job_id_format(id, &l->job.key, l->manager->node.name);
+        put_env(out, true, "SCHEDGOV_JOB_ID", id);
+        put_env(out, true, "SCHEDGOV_JOB_NAME", l->job.name);
+        put_env_u64(out, true, "SCHEDGOV_ATTEMPT", l->job.key.attempt);
+        put_channels(l, out);
+        if (l->job.array_first > 0)
+                put_env_u64(out, true, "SCHEDGOV_ARRAY_INDEX", (uint64_t)l->job.array_index);
+        if (l->job.limits.cpus > 0)
+                put_threads(out, &l->job.limits);
+        if (l->job.limits.cpu_quota_pm != SG_UNLIMITED)
+                put_env(out, false, "OMP_WAIT_POLICY", "passive");
+}
+
+static void put_in_record(const char *line, bool force, void *userdata)
+{
+        sg_record_put_str(userdata, force ? SG_SPEC_ENV_FORCE : SG_SPEC_ENV_DEFAULT, line);
+}
+
+static void put_groups(const struct sg_live *l, struct sg_record *r)
+{
+        size_t n;
+        const struct sg_group_dir *dirs = sg_scope_dirs(l->scope, &n);
+
+        if (sg_scope_wants_place(l->scope))
+                sg_record_put_u64(r, SG_SPEC_AWAITS_PLACE, 1);
+        for (size_t i = 0; i < n; i++) {
+                char field[4096];
+                size_t size = strnlen(dirs[i].path, sizeof(field) - 1);
+
+                field[0] = (char)dirs[i].hier;
+                memcpy(field + 1, dirs[i].path, size);
+                sg_record_put(r, SG_SPEC_GROUP_DIR, field, size + 1);
+        }
+}
+
+void sg_live_log_path(const struct sg_live *l, char buf[PATH_MAX])
+{
+        (void)snprintf(buf, PATH_MAX, "%s/logs/%" PRIu64 "-%s.log", sg_store_dir(l->manager->store),
+                       l->job.key.n, l->job.key.origin);
+}
+
+uint64_t sg_live_log_size(const struct sg_live *l)
+{
+        char path[PATH_MAX];
+        struct stat st;
+
+        sg_live_log_path(l, path);
+        return stat(path, &st) < 0 ? 0 : (uint64_t)st.st_size;
+}
+
+/* In place of a CPU set, for a number of CPUs that stays. With systemd the scope isn't there yet.
+ */
+static bool wants_affinity(const struct sg_live *l)
+{
+        uint32_t unenforced =
+                sg_scope_unenforced(l->scope) | sg_backend_unenforced(l->manager->backend);
+
+        return l->pinned && l->job.limits.cpus_max == l->job.limits.cpus &&
+               (unenforced & (1U << SG_LIMIT_CPUSET));
+}
+
+void sg_live_put_launch(const struct sg_live *l, struct sg_record *r)
+{
+        const struct sg_settings *s = l->manager->settings;
+        char path[PATH_MAX], cpus[256];
+
+        put_groups(l, r);
+        sg_live_environment(l, &(struct sg_live_env){put_in_record, r});
+        sg_live_log_path(l, path);
+        sg_record_put_str(r, SG_SPEC_LOG, path);
+        sg_record_put_u64(r, SG_SPEC_LOG_MAX,
+                          s->log_max_bytes == SG_UNLIMITED ? 0 : s->log_max_bytes);
+        sg_record_put_u64(r, SG_SPEC_LOG_KEEP, s->log_keep);
+        if (wants_affinity(l) && sg_format_cpuset(cpus, sizeof(cpus), l->pinned) >= 0)
+                sg_record_put_str(r, SG_SPEC_CPU_AFFINITY, cpus);
+}

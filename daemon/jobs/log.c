@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the log says of single jobs without being asked: what their owners didn't mean to happen.
+ * The rest is in the history and among the events, where those look whom it concerns. */
+#include "edge/common/log.h"
+#include "jobs/live.h"
+#include "manager.h"
+#include <inttypes.h>
+#include <string.h>
+#include <syslog.h>
+
+static bool is_mishap(uint64_t state)
+{
+        return state == SG_JOB_OOM || state == SG_JOB_TIMEOUT || state == SG_JOB_FAILED ||
+               state == SG_JOB_LOST;
+}
+
+void sg_live_log_end(const struct sg_live *l)
+{
+        const struct sg_job *j = &l->job;
+        char id[SG_JOB_ID_MAX];
+
+        if (!is_mishap(j->state))
+                return;
+        sg_job_id_format(id, &j->key, l->manager->node.name);
+        sg_log_job(LOG_NOTICE, SG_MESSAGE_JOB_ENDED, id, j->reason, "%s of %s has ended: %s%s%s",
+                   j->name, j->user, sg_job_state_to_string(j->state), j->reason ? ", " : "",
+                   j->reason ?: "");
+}
+
+void sg_live_log_unstored(struct sg_live *l, const char *what, int error)
+{
+        if (!l->unstored)
+                sg_log(LOG_ERR,
+                       "job %" PRIu64 ": cannot store its %s: %s; trying again until it can",
+                       l->job.key.n, what, strerror(-error));
+        l->unstored = true;
+}
+
+void sg_live_log_stored(struct sg_live *l, const char *what)
+{
+        if (l->unstored)
+                sg_log(LOG_NOTICE, "job %" PRIu64 ": its %s is stored", l->job.key.n, what);
+        l->unstored = false;
+}
+
+void sg_live_log_limits(const struct sg_live *l)
+{
+        uint32_t bits = l->scope ? sg_scope_unenforced(l->scope) : 0;
+        char id[SG_JOB_ID_MAX], names[256] = "";
+
+        if (!bits)
+                return;
+        for (unsigned k = 0; k < _SG_LIMIT_MAX; k++) {
+                size_t n = strlen(names);
+
+                if (bits & (1U << k))
+                        (void)snprintf(names + n, sizeof(names) - n, "%s%s", n > 0 ? " " : "",
+                                       sg_limit_kind_to_string(k));
+        }
+        sg_job_id_format(id, &l->job.key, l->manager->node.name);
+        sg_log_job(LOG_NOTICE, SG_MESSAGE_LIMIT_NOT_ENFORCED, id, names, "not enforced here: %s",
+                   names);
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The daemon's return: every job that isn't final in the store is taken up again where it stands. A
+ * queued one waits; of any other the attempt's directory tells, and until it has told nothing is
+ * started.
+ */
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/time-util.h"
+#include "core/queue/order.h"
+#include "edge/common/log.h"
+#include "govern/loop.h"
+#include "manager.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <syslog.h>
+
+#define SWEEP_USEC (100ULL * 1000)
+#define SWEEPS_MAX 100
+
+/* As if the queue had started it, at its time. */
+static void describe_entry(struct sg_live *l)
+{
+        uint64_t now = sg_now_realtime_usec(), monotonic = sg_now_monotonic_usec();
+        uint64_t ran = l->job.started_usec > 0 && now > l->job.started_usec
+                               ? now - l->job.started_usec
+                               : 0;
+
+        l->entry.n = l->job.key.n;
+        sg_order_describe(&l->entry, &l->job, sg_loop_history(l->manager, &l->job));
+        l->entry.started_usec = monotonic > ran ? monotonic - ran : 0;
+}
+
+static void recover_attempt(struct sg_live *l)
+{
+        struct sg_manager *m = l->manager;
+        int r;
+
+        l->recovering = true;
+        m->n_recovering++;
+        r = sg_live_find_scope(l, 0);
+        if (r < 0 && r != -ENOENT)
+                sg_log(LOG_ERR, "job %" PRIu64 ": cannot find its groups again: %s", l->job.key.n,
+                       strerror(-r));
+        r = sg_queue_add(m->queue, &l->entry, l->job.class, l->job.uid, true);
+        if (r < 0)
+                sg_log(LOG_ERR, "job %" PRIu64 ": cannot count it as running: %s", l->job.key.n,
+                       strerror(-r));
+        sg_live_inspect(l, SG_PUBLISH_VOID);
+}
+
+/* A terminal that waited for its turn went away with us. */
+static void drop_unstarted_run(struct sg_live *l)
+{
+        l->job.state = SG_JOB_KILLED;
+        (void)sg_job_set_reason(&l->job, "the daemon was restarted before it started");
+        sg_live_end(l);
+}
+
+struct load {
+        struct sg_manager *manager;
+        int error;
+};
+
+static void on_loaded(int result, const struct sg_job *job, void *userdata)
+{
+        struct load *load = userdata;
+        struct sg_record copy = {0};
+        struct sg_live *l;
+        int r = result;
+
+        if (r < 0 || !job || load->error < 0)
+                return;
+        r = sg_live_new(&l, load->manager, job->key.n);
+        if (r >= 0) {
+                sg_job_encode(job, &copy);
+                r = copy.error < 0 ? copy.error : sg_job_decode(&l->job, copy.data, copy.size);
+        }
+        sg_record_deinit(&copy);
+        if (r < 0) {
+                load->error = r;
+                return;
+        }
+        l->stored = true;
+        l->class = sg_settings_class(load->manager->settings, l->job.class);
+        if (!l->class) /* its policy file is gone: it keeps its name, its limits and its groups */
+                l->class = &load->manager->settings->classes[0];
+        describe_entry(l);
+}
+
+static bool is_owned(const char *attempt, void *userdata)
+{
+        struct sg_manager *m = userdata;
+        struct sg_job_key key;
+        const struct sg_live *l;
+
+        if (sg_attempt_name_parse(attempt, &key) < 0)
+                return false;
+        l = sg_manager_find_key(m, &key);
+        return l && l->scope && l->job.key.attempt == key.attempt;
+}
+
+/* Other children, forks of our own for a moment, are waited for by who made them. */
+static bool is_unknown(const struct sg_manager *m, pid_t pid)
+{
+        _cleanup_free_ char *comm = NULL;
+        const struct sg_live *l;
+        char path[32];
+
+        (void)snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+        if (sg_read_file(AT_FDCWD, path, 64, &comm, NULL) < 0 ||
+            strncmp(comm, "schedgov-", strlen("schedgov-")) != 0 || pid == sg_store_pid(m->store) ||
+            pid == sg_job_reader_pid(m->reader))
+                return false;
+        sg_list_foreach (l, &m->active, active_link)
+                if (l->shim == pid)
+                        return false;
+        return true;
+}
+
+void sg_manager_reap(const struct sg_manager *m)
+{
+        siginfo_t child;
+
+        for (;;) {
+                child.si_pid = 0;
+                if (waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) < 0 ||
+                    child.si_pid == 0 || !is_unknown(m, child.si_pid))
+                        return;
+                (void)waitpid(child.si_pid, NULL, 0);
+        }
+}
+
+/* Keepers of jobs that have ended may outlive our restart by a moment; what stays longer is
+ * somebody's, and left alone. */
+static int on_sweep(sd_event_source *source, uint64_t usec, void *userdata)
+{
+        struct sg_manager *m = userdata;
+        int n = sg_backend_sweep(m->backend, is_owned, m);
+
+        (void)usec;
+        sg_manager_reap(m);
+        if (n == 0 || m->sweeps++ == SWEEPS_MAX) {
+                if (n > 0)
+                        sg_log(LOG_WARNING,
+                               "%d groups of ours hold processes of no job that is known; they are "
+                               "left alone",
+                               n);
+                m->sweep_timer = sd_event_source_disable_unref(m->sweep_timer);
+                return 0;
+        }
+        (void)sd_event_source_set_time_relative(source, SWEEP_USEC);
+        (void)sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+        return 0;
+}
+
+int sg_manager_recover(struct sg_manager *m)
+{
+        struct load load = {.manager = m};
+        struct sg_live *l, *next;
+        int r;
+
+        r = sg_store_load(m->store, &m->last_n, on_loaded, &load);
+        if (r >= 0)
+                r = load.error;
+        if (r < 0)
+                return r;
+        sg_list_foreach_safe (l, next, &m->jobs, link) {
+                if (l->job.adopted) /* its group tells, see adopt.c */
+                        continue;
+                if (l->job.state == SG_JOB_QUEUED && l->job.foreground)
+                        drop_unstarted_run(l);
+                else if (l->job.state != SG_JOB_QUEUED)
+                        recover_attempt(l);
+        }
+        sg_list_foreach_safe (l, next, &m->jobs, link)
+                if (l->job.state == SG_JOB_QUEUED && !l->dropping)
+                        sg_live_await_dependencies(l);
+        return sd_event_add_time_relative(m->event, &m->sweep_timer, CLOCK_MONOTONIC, 0, 0,
+                                          on_sweep, m);
+}

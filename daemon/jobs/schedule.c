@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Between the queue and the rest: a pass starts what the queue names; a job that can't be in the
+ * queue yet (held, not before a time, waiting for other jobs) is kept out of it here and put there
+ * when its obstacle is gone.
+ */
+#include "base/format.h"
+#include "base/time-util.h"
+#include "core/queue/order.h"
+#include "edge/common/log.h"
+#include "govern/loop.h"
+#include "manager.h"
+#include "monitor/monitor.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <syslog.h>
+
+/* Background jobs that start at the same time: enough to share commits, and few enough that a burst
+ * of thousands doesn't need, and leave behind, memory for all of them at once. */
+#define STARTING_MAX 64U
+/* After a start that failed for want of something on the node, or all that wait would try in turn.
+ */
+#define PAUSE_USEC (1ULL * 1000000)
+
+int sg_manager_snapshot(struct sg_manager *m, struct sg_node_snapshot *ret)
+{
+        struct sg_live *l;
+        int r;
+
+        r = sg_node_snapshot(&m->node, ret);
+        if (r < 0)
+                return r;
+        if (sg_queue_n_running(m->queue) == 0)
+                return 0;
+        sg_list_foreach (l, &m->jobs, link) {
+                uint64_t used;
+
+                if (!l->scope || l->job.adopted || l->job.limits.memory_max == SG_UNLIMITED)
+                        continue;
+                used = sg_monitor_memory_now(l);
+                if (used != SG_UNLIMITED)
+                        ret->declared_used += used;
+        }
+        return 0;
+}
+
+static int on_retry(sd_event_source *source, uint64_t usec, void *userdata)
+{
+        (void)source;
+        (void)usec;
+        sg_manager_schedule(userdata);
+        return 0;
+}
+
+/* Memory may become free without any event of ours: look again while somebody waits for it. */
+static void arm_retry(struct sg_manager *m, uint64_t delay_usec)
+{
+        if (m->retry_timer) {
+                (void)sd_event_source_set_time_relative(m->retry_timer, delay_usec);
+                (void)sd_event_source_set_enabled(m->retry_timer, SD_EVENT_ONESHOT);
+                return;
+        }
+        (void)sd_event_add_time_relative(m->event, &m->retry_timer, CLOCK_MONOTONIC, delay_usec, 0,
+                                         on_retry, m);
+}
+
+void sg_manager_pause_starts(struct sg_manager *m, const char *what, int error)
+{
+        if (m->starts_from_usec == 0)
+                sg_log(LOG_ERR, "cannot %s: %s; jobs wait until it can be done", what,
+                       strerror(-error));
+        m->starts_from_usec = sg_now_monotonic_usec() + PAUSE_USEC;
+}
+
+void sg_manager_starts_work(struct sg_manager *m)
+{
+        if (m->starts_from_usec > 0)
+                sg_log(LOG_NOTICE, "jobs can be started again");
+        m->starts_from_usec = 0;
+}
+
+static int on_schedule(sd_event_source *source, void *userdata)
+{
+        struct sg_manager *m = userdata;
+        struct sg_queue_entry *e;
+        struct sg_node_snapshot node;
+        uint64_t retry = 0, now = sg_now_monotonic_usec();
+        int r;
+
+        (void)source;
+        if (m->n_recovering > 0 || sg_queue_n_waiting(m->queue) == 0)
+                return 0;
+        if (m->starts_from_usec > now) {
+                arm_retry(m, m->starts_from_usec - now);
+                return 0;
+        }
+        r = sg_manager_snapshot(m, &node);
+        if (r < 0) {
+                sg_log(LOG_ERR, "cannot read the node's memory: %s; no job is started",
+                       strerror(-r));
+                arm_retry(m, SG_USEC_PER_SEC);
+                return 0;
+        }
+        while (m->n_starting < STARTING_MAX && m->starts_from_usec <= now &&
+               (e = sg_queue_next(m->queue, &node, &retry)))
+                sg_live_begin(sg_list_entry(e, struct sg_live, entry));
+        if (retry > 0)
+                arm_retry(m, retry - node.now_usec);
+        return 0;
+}
+
+void sg_manager_schedule(struct sg_manager *m)
+{
+        if (!m->schedule_source) {
+                int r = sd_event_add_defer(m->event, &m->schedule_source, on_schedule, m);
+
+                if (r < 0) {
+                        sg_log(LOG_ERR, "cannot schedule: %s", strerror(-r));
+                        return;
+                }
+        }
+        (void)sd_event_source_set_enabled(m->schedule_source, SD_EVENT_ONESHOT);
+}
+
+/* Obstacles */
+
+static int on_begin(sd_event_source *source, uint64_t usec, void *userdata)
+{
+        struct sg_live *l = userdata;
+
+        (void)source;
+        (void)usec;
+        l->timer = sd_event_source_disable_unref(l->timer);
+        sg_live_enqueue(l);
+        return 0;
+}
+
+/* CLOCK_REALTIME, so that a corrected clock moves the start with it. */
+static int wait_for_begin(struct sg_live *l)
+{
+        int r;
+
+        l->timer = sd_event_source_disable_unref(l->timer);
+        r = sd_event_add_time(l->manager->event, &l->timer, CLOCK_REALTIME, l->job.begin_usec, 0,
+                              on_begin, l);
+        if (r < 0)
+                return r;
+        /* All that are due at one moment are queued before a pass chooses among them. */
+        return sd_event_source_set_priority(l->timer, SD_EVENT_PRIORITY_IMPORTANT);
+}
+
+void sg_live_enqueue(struct sg_live *l)
+{
+        struct sg_manager *m = l->manager;
+        int r;
+
+        if (l->entry.lane || l->job.state != SG_JOB_QUEUED || l->job.hold || l->n_after > 0 ||
+            l->dropping)
+                return;
+        if (l->job.begin_usec > sg_now_realtime_usec()) {
+                r = wait_for_begin(l);
+                if (r >= 0)
+                        return;
+                sg_log(LOG_ERR, "job %" PRIu64 ": cannot wait for its begin: %s", l->job.key.n,
+                       strerror(-r));
+        }
+        l->entry.n = l->job.key.n;
+        sg_order_describe(&l->entry, &l->job, sg_loop_history(m, &l->job));
+        r = sg_queue_add(m->queue, &l->entry, l->job.class, l->job.uid, false);
+        if (r < 0)
+                sg_log(LOG_ERR, "job %" PRIu64 ": cannot queue: %s", l->job.key.n, strerror(-r));
+        sg_manager_schedule(m);
+}
+
+/* In words */
+
+void sg_pending_describe(const struct sg_pending_info *info, char *buf, size_t size)
+{
+        char need[SG_FORMAT_MAX], left[SG_FORMAT_MAX];
+
+        buf[0] = 0;
+        switch (info->why) {
+        case SG_PENDING_NONE:
+                break;
+        case SG_PENDING_NODE_FULL:
+                (void)snprintf(buf, size, "the node is full: %" PRIu64 " of %" PRIu64 " jobs run",
+                               info->running, info->max);
+                break;
+        case SG_PENDING_CLASS_FULL:
+                (void)snprintf(buf, size, "its class is full: %" PRIu64 " of %" PRIu64 " jobs run",
+                               info->running, info->max);
+                break;
+        case SG_PENDING_CLASS_USER_FULL:
+                (void)snprintf(buf, size,
+                               "%" PRIu64 " jobs of this user run in its class, as many as may",
+                               info->running);
+                break;
+        case SG_PENDING_MEMORY:
+                if (info->need == 0)
+                        (void)snprintf(buf, size, "memory: the part that must stay free is in use");
+                else
+                        (void)snprintf(buf, size, "memory: it asks for %s, %s can be promised now",
+                                       sg_format_bytes(need, info->need),
+                                       sg_format_bytes(left, info->free));
+                break;
+        case SG_PENDING_TURN:
+                (void)snprintf(buf, size, "%" PRIu64 " of this user's jobs %s before it",
+                               info->ahead, info->ahead == 1 ? "is" : "are");
+                break;
+        case SG_PENDING_KEPT:
+                (void)snprintf(buf, size,
+                               "it would make a job wait longer whose turn is before it");
+                break;
+        }
+}
+
+/* One for all rows of a list: a snapshot looks at every job. */
+static int snapshot_to_explain(struct sg_manager *m, const struct sg_node_snapshot **ret)
+{
+        uint64_t iteration;
+        int r = sd_event_get_iteration(m->event, &iteration);
+
+        if (r < 0)
+                return r;
+        if (m->explained.memory_total == 0 || m->explained_iteration != iteration) {
+                r = sg_manager_snapshot(m, &m->explained);
+                if (r < 0)
+                        return r;
+                m->explained_iteration = iteration;
+        }
+        *ret = &m->explained;
+        return 0;
+}
+
+void sg_live_why_pending(struct sg_live *l, char *buf, size_t size)
+{
+        struct sg_pending_info info;
+        const struct sg_node_snapshot *node;
+        const char *home = l->manager->node.name;
+        char when[SG_FORMAT_MAX], id[SG_JOB_ID_MAX];
+
+        buf[0] = 0;
+        if (l->job.hold) {
+                sg_job_id_format(id, &l->job.key, home);
+                (void)snprintf(buf, size, "held; `schedctl release %s` lets it go", id);
+        } else if (l->n_after > 0) {
+                sg_job_id_format(id, &l->after[0].key, home);
+                (void)snprintf(buf, size, "waits for job %s%s", id,
+                               l->n_after > 1 ? " and others" : "");
+        } else if (!l->entry.lane && l->job.begin_usec > 0) {
+                (void)snprintf(buf, size, "begins at %s", sg_format_local(when, l->job.begin_usec));
+        } else if (snapshot_to_explain(l->manager, &node) >= 0) {
+                sg_queue_explain(l->manager->queue, &l->entry, node, &info);
+                sg_pending_describe(&info, buf, size);
+        }
+}

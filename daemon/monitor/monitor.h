@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/*
+ * The monitor: while jobs run, it looks at all of them and at the node in rounds, and takes in what
+ * they report of their progress. Rounds come once per [Monitor] Interval= while anything changes,
+ * and up to MaxInterval= apart while nothing does; with no job running there are none.
+ */
+
+#include "core/measure/sample.h"
+#include "core/measure/series.h"
+#include "core/reports/progress-source.h"
+#include "core/reports/progress.h"
+#include "edge/kernel/delays.h"
+#include "edge/kernel/links.h"
+#include "edge/kernel/node-sampler.h"
+#include "edge/kernel/sampler.h"
+#include "jobs/live.h"
+
+/* What is known of a running job, from its first round on. */
+struct sg_measured {
+        struct sg_list link; /* in the monitor's list, until its attempt is over */
+        struct sg_live *live;
+        struct sg_sampler *sampler; /* NULL: it has no groups */
+        struct sg_sample last;
+        double cpu_rate;       /* CPUs, in the last interval; NaN = not known yet */
+        uint64_t running_usec; /* how long it has run, suspension left out, up to … */
+        uint64_t since_usec;   /* … this moment (monotonic) */
+        struct sg_progress progress;
+        char source[SG_PRESET_NAME_MAX]; /* "keras", "notify", …; "" = nothing has come */
+        char *status;                    /* what it says of itself (STATUS=), or NULL */
+        struct sg_series *series;
+        struct sg_delays delays;
+        unsigned place;                        /* its turns among the others */
+        unsigned rounds;                       /* that it has lived to see */
+        bool sampled;                          /* for the round that is under way, or just due */
+        bool active;                           /* it did something in this interval */
+        bool reported;                         /* since the last round */
+        bool followed;                         /* the reader knows it */
+        void (*last_words)(struct sg_live *l); /* whom to call when they have come */
+};
+
+struct sg_monitor;
+
+/* runtime_dir: where jobs find what is meant for them. */
+int sg_monitor_new(struct sg_monitor **ret, struct sg_manager *m, const char *runtime_dir);
+struct sg_monitor *sg_monitor_free(struct sg_monitor *mon);
+void sg_monitor_reload(struct sg_monitor *mon);
+
+/* It runs, and has a scope: makes l->measured. May be called again. */
+void sg_monitor_watch(struct sg_live *l);
+/* Its state is about to be SUSPENDED, or RUNNING again. */
+void sg_monitor_pause(struct sg_live *l, bool suspended);
+/* Something was changed: the next round comes soon. */
+void sg_monitor_wake(struct sg_monitor *mon);
+
+/* It runs no more, and its end is about to be stored: what is known goes into the row. true: its
+ * last words are being waited for, and done() will be called in a moment. */
+bool sg_monitor_finish(struct sg_live *l, void (*done)(struct sg_live *l));
+/* Its scope goes: drops l->measured. */
+void sg_monitor_forget(struct sg_live *l);
+
+/* Tells it its allocation, as that is now; and takes that away at the end of its attempt. */
+void sg_monitor_publish(struct sg_live *l);
+void sg_monitor_unpublish(struct sg_live *l);
+/* Removes those of jobs that are gone: once all that live are known. */
+void sg_monitor_sweep(struct sg_monitor *mon);
+/* What its environment names; the allocation: -ENOENT if there is none. */
+int sg_monitor_paths(const struct sg_live *l, const char **ret_notify, char *allocation,
+                     size_t size);
+
+/* What a job with a scope uses at this moment, for one read(2); SG_UNLIMITED: not known, or it
+ * doesn't run yet. */
+uint64_t sg_monitor_memory_now(const struct sg_live *l);
+
+/* The node as it was within the last interval, and its network interfaces. */
+const struct sg_node_sample *sg_monitor_node(struct sg_monitor *mon);
+/* How busy its CPUs were between the last two looks, 0 … 1; NaN = not known. */
+double sg_monitor_busy(const struct sg_monitor *mon);
+/* Their counters are read now. */
+struct sg_links *sg_monitor_links(const struct sg_monitor *mon);
+
+/* A sg_config_check_fn: the patterns of [Progress]. */
+int sg_progress_check_value(const char *section, const char *key, const char *value,
+                            char **ret_why);
+
+/* A job's progress as of now; all unknown if nothing was reported. */
+void sg_monitor_view(const struct sg_live *l, struct sg_progress_view *ret);

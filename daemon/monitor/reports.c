@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What jobs report: lines that the reader found in their output and files, and datagrams on the
+ * notify socket; and what they are told in turn, their allocation.
+ */
+#include "base/cleanup.h"
+#include "base/time-util.h"
+#include "edge/channel/allocation.h"
+#include "edge/common/log.h"
+#include "edge/history/series-file.h"
+#include "govern/loop.h"
+#include "jobs/ending.h"
+#include "monitor/internal.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+/* What a job that has ended wrote last is usually read within a millisecond; a reader that hangs on
+ * a disk doesn't hold up the end of jobs. */
+#define LAST_WORDS_USEC (500ULL * 1000)
+/* How much of a series tells a daemon that was restarted how fast the job is. */
+#define REPLAYED_POINTS 32U
+
+static struct sg_live *find(struct sg_monitor *mon, const struct sg_job_key *key)
+{
+        struct sg_live *l = sg_manager_find_key(mon->manager, key);
+
+        return l && l->measured && l->job.key.attempt == key->attempt ? l : NULL;
+}
+
+/* One report */
+
+/* The row has what was said last: in the history it is what remains. */
+static void note_in_row(struct sg_live *l)
+{
+        struct sg_progress_view v;
+        struct sg_job *j = &l->job;
+
+        sg_monitor_view(l, &v);
+        if (v.has & SG_REPORT_EVAL)
+                (void)snprintf(j->eval, sizeof(j->eval), "%.9g", v.eval);
+        if (v.has & SG_REPORT_STEP)
+                j->step = v.step;
+        if (v.has & SG_REPORT_TOTAL)
+                j->total = v.total;
+}
+
+static void feed(struct sg_monitor *mon, struct sg_live *l, const struct sg_report *report,
+                 const char *source)
+{
+        struct sg_measured *d = l->measured;
+        uint64_t cpu_usec = sg_monitor_cpu_now(d);
+
+        sg_progress_feed(&d->progress, report, sg_monitor_running_usec(d), cpu_usec);
+        if (strcmp(d->source, source) != 0)
+                (void)snprintf(d->source, sizeof(d->source), "%s", source);
+        d->reported = true;
+        if (l->job.state != SG_JOB_RUNNING) /* its end has been told already */
+                note_in_row(l);
+        sg_loop_heard(l, report, cpu_usec);
+        if (!mon->reported) {
+                mon->reported = true;
+                sg_monitor_wake(mon);
+        }
+}
+
+void sg_monitor_view(const struct sg_live *l, struct sg_progress_view *ret)
+{
+        if (l->measured)
+                sg_progress_view(&l->measured->progress, sg_monitor_running_usec(l->measured), ret);
+        else
+                *ret = (struct sg_progress_view){.eval = NAN,
+                                                 .best = NAN,
+                                                 .fraction = NAN,
+                                                 .eta_sec = NAN,
+                                                 .eta_low_sec = NAN,
+                                                 .eta_high_sec = NAN};
+}
+
+/* From the reader */
+
+static void on_report(const struct sg_job_key *key, const struct sg_report *report,
+                      uint64_t n_reports, const char *source, void *userdata)
+{
+        struct sg_live *l = find(userdata, key);
+
+        (void)n_reports;
+        if (l)
+                feed(userdata, l, report, source);
+}
+
+static void on_trouble(const struct sg_job_key *key, const char *what, void *userdata)
+{
+        struct sg_monitor *mon = userdata;
+        char id[SG_JOB_ID_MAX];
+
+        sg_job_id_format(id, key, mon->manager->node.name);
+        sg_log_job(LOG_WARNING, NULL, id, what, "its progress: %s", what);
+}
+
+static void end_of_words(struct sg_live *l)
+{
+        struct sg_measured *d = l->measured;
+        void (*done)(struct sg_live *) = d->last_words;
+
+        note_in_row(l);
+        sg_monitor_record(d, NAN, NAN); /* who waits for its end sees the last of it */
+        d->followed = false;
+        d->last_words = NULL;
+        l->timer = sd_event_source_disable_unref(l->timer);
+        if (done)
+                done(l);
+}
+
+static void on_finished(const struct sg_job_key *key, void *userdata)
+{
+        struct sg_live *l = find(userdata, key);
+
+        if (l)
+                end_of_words(l);
+}
+
+static void on_round(void *userdata)
+{
+        sg_monitor_told(userdata);
+}
+
+static int on_impatience(sd_event_source *source, uint64_t usec, void *userdata)
+{
+        struct sg_live *l = userdata;
+
+        (void)source;
+        (void)usec;
+        sg_job_reader_forget(l->manager->reader, &l->job.key);
+        end_of_words(l);
+        return 0;
+}
+
+static void note_network(struct sg_live *l)
+{
+        uint64_t rx, tx;
+
+        if (l->scope && sg_scope_net(l->scope, &rx, &tx) >= 0) {
+                l->job.net_rx_bytes = rx;
+                l->job.net_tx_bytes = tx;
+        }
+}
+
+/* Of a job that ended while no daemon was there, its series knows what it said to the last one. */
+static void recall(struct sg_live *l)
+{
+        _cleanup_free_ struct sg_series *s = NULL;
+        const struct sg_point *p;
+
+        if (l->begun_usec > 0 || l->job.eval[0] || l->job.started_usec == 0 ||
+            sg_series_read(l->manager->monitor->state_dir, &l->job.key, &s) < 0 || s->n == 0)
+                return;
+        p = &s->points[s->n - 1];
+        if (p->time_usec < l->job.started_usec)
+                return;
+        if (!isnan(p->eval))
+                (void)snprintf(l->job.eval, sizeof(l->job.eval), "%.9g", p->eval);
+        l->job.step = p->step;
+}
+
+bool sg_monitor_finish(struct sg_live *l, void (*done)(struct sg_live *l))
+{
+        struct sg_measured *d = l->measured;
+
+        note_network(l);
+        if (d)
+                note_in_row(l);
+        else
+                recall(l);
+        if (!d || !d->followed)
+                return false;
+        if (sg_job_reader_finish(l->manager->reader, &l->job.key) < 0)
+                return false;
+        d->last_words = done;
+        sg_live_rearm(l, LAST_WORDS_USEC, on_impatience);
+        return true;
+}
+
+void sg_monitor_follow(struct sg_measured *d)
+{
+        struct sg_live *l = d->live;
+        struct sg_follow_space space;
+        struct sg_follow f;
+        int r;
+
+        if (!sg_progress_follow(l, &f, &space))
+                return;
+        r = sg_job_reader_follow(l->manager->reader, &f);
+        free(space.expanded);
+        d->followed = r >= 0;
+        if (r < 0)
+                sg_log(LOG_ERR, "job %" PRIu64 ": cannot follow its progress: %s", l->job.key.n,
+                       strerror(-r));
+}
+
+/* The beginning */
+
+void sg_monitor_begin_progress(struct sg_measured *d)
+{
+        sg_progress_init(&d->progress, sg_progress_goal(d->live), d->live->job.steps);
+}
+
+/* What a daemon before us knew of it, as far as the series tells. */
+void sg_monitor_replay(struct sg_measured *d)
+{
+        const struct sg_series *s = d->series;
+        uint64_t first, begun = d->live->job.started_usec;
+
+        if (!s || d->source[0] || s->n == 0 || s->points[s->n - 1].time_usec < begun)
+                return;
+        first = s->n > REPLAYED_POINTS ? s->n - REPLAYED_POINTS : 0;
+        for (uint64_t i = first; i < s->n; i++) {
+                const struct sg_point *p = &s->points[i];
+                struct sg_report r = {.eval = p->eval, .step = p->step};
+
+                if (p->time_usec < begun)
+                        continue;
+                r.has |= isnan(p->eval) ? 0 : SG_REPORT_EVAL;
+                r.has |= p->step == SG_UNLIMITED ? 0 : SG_REPORT_STEP;
+                if (r.has)
+                        sg_progress_feed(&d->progress, &r, p->time_usec - begun, SG_UNLIMITED);
+        }
+}
+
+/* The notify socket */
+
+static enum sg_notify_who membership(const struct sg_live *l, const struct sg_notify_sender *s)
+{
+        enum sg_membership part = SG_MEMBER_NOT;
+        size_t n;
+
+        if (l->job.adopted) {
+                n = l->job.group ? strlen(l->job.group) : 0;
+                return n > 0 && strncmp(s->group, l->job.group, n) == 0 &&
+                                       (s->group[n] == '/' || s->group[n] == '\0')
+                               ? SG_NOTIFY_JOB
+                               : SG_NOTIFY_NOBODY;
+        }
+        if (s->group[0])
+                part = sg_scope_membership(l->scope, SG_HIER_UNIFIED, s->group);
+        if (part == SG_MEMBER_NOT && s->group_v1[0])
+                part = sg_scope_membership(l->scope, SG_HIER_MEMORY, s->group_v1);
+        return part == SG_MEMBER_JOB      ? SG_NOTIFY_JOB
+               : part == SG_MEMBER_KEEPER ? SG_NOTIFY_KEEPER
+                                          : SG_NOTIFY_NOBODY;
+}
+
+/* What a job says first may be here before its keeper's word that it runs. */
+static void look_for_starting(const struct sg_monitor *mon, const struct sg_notify_sender *sender)
+{
+        struct sg_live *l;
+
+        sg_list_foreach (l, &mon->manager->active, active_link) {
+                if (l->job.state != SG_JOB_STARTING || membership(l, sender) != SG_NOTIFY_JOB)
+                        continue;
+                sg_live_speaks(l);
+                return;
+        }
+}
+
+static enum sg_notify_who find_sender(const struct sg_monitor *mon,
+                                      const struct sg_notify_sender *sender, struct sg_job_key *ret)
+{
+        const struct sg_measured *d;
+
+        sg_list_foreach (d, &mon->running, link) {
+                enum sg_notify_who who;
+
+                if (!d->live->scope)
+                        continue;
+                who = membership(d->live, sender);
+                if (who == SG_NOTIFY_NOBODY)
+                        continue;
+                if (sender->uid != 0 && sender->uid != d->live->job.uid)
+                        return SG_NOTIFY_NOBODY;
+                *ret = d->live->job.key;
+                return who;
+        }
+        return SG_NOTIFY_NOBODY;
+}
+
+static enum sg_notify_who on_lookup(const struct sg_notify_sender *sender, struct sg_job_key *ret,
+                                    void *userdata)
+{
+        look_for_starting(userdata, sender);
+        return find_sender(userdata, sender, ret);
+}
+
+static void on_message(const struct sg_job_key *key, const struct sg_notify *message,
+                       void *userdata)
+{
+        struct sg_live *l = find(userdata, key);
+        char *status;
+
+        if (!l)
+                return;
+        if (message->report.has)
+                feed(userdata, l, &message->report, "notify");
+        if (message->has_status) {
+                status = strdup(message->status);
+                free(l->measured->status);
+                l->measured->status = status;
+        }
+}
+
+/* The allocation channel */
+
+/* By its time limit; 0 = it has none, or one beyond the end of time. */
+static uint64_t ends_at(const struct sg_job *j)
+{
+        uint64_t at;
+
+        if (j->limits.time_limit_usec == SG_UNLIMITED || j->started_usec == 0 ||
+            __builtin_add_overflow(j->started_usec, j->limits.time_limit_usec, &at))
+                return 0;
+        return at;
+}
+
+void sg_monitor_publish(struct sg_live *l)
+{
+        struct sg_monitor *mon = l->manager->monitor;
+        struct sg_allocation a = {0};
+        const struct sg_limits *limits = &l->job.limits;
+        const struct sg_allocation_input in = {
+                .node = &l->manager->node.cpus,
+                .pinned = l->pinned,
+                .cpus = sg_loop_cpus(l),
+                .quota_pm = limits->cpu_quota_pm,
+                .deadline_usec = ends_at(&l->job),
+        };
+        int r;
+
+        if (!mon || !mon->allocations || l->job.adopted)
+                return;
+        sg_allocation_decide(&a, &in);
+        r = sg_allocations_publish(mon->allocations, &l->job.key, &a);
+        if (r > 0)
+                (void)sg_notify_socket_signal(mon->notify, &l->job.key);
+        else if (r < 0)
+                sg_log(LOG_WARNING, "job %" PRIu64 ": cannot tell it its allocation: %s",
+                       l->job.key.n, strerror(-r));
+}
+
+void sg_monitor_unpublish(struct sg_live *l)
+{
+        struct sg_monitor *mon = l->manager->monitor;
+
+        if (!mon || l->job.adopted || l->job.key.attempt == 0)
+                return;
+        if (mon->allocations)
+                (void)sg_allocations_remove(mon->allocations, &l->job.key);
+        if (mon->notify)
+                sg_notify_socket_forget(mon->notify, &l->job.key);
+}
+
+int sg_monitor_paths(const struct sg_live *l, const char **ret_notify, char *allocation,
+                     size_t size)
+{
+        const struct sg_monitor *mon = l->manager->monitor;
+
+        *ret_notify = mon->notify_path;
+        if (!mon->allocations)
+                return -ENOENT;
+        return sg_allocations_path(mon->allocations, &l->job.key, allocation, size);
+}
+
+static bool is_live(const struct sg_job_key *key, void *userdata)
+{
+        struct sg_monitor *mon = userdata;
+        const struct sg_live *l = sg_manager_find_key(mon->manager, key);
+
+        return l && l->job.key.attempt == key->attempt;
+}
+
+static int open_allocations(struct sg_monitor *mon, const char *runtime_dir)
+{
+        _cleanup_free_ char *path = NULL;
+
+        if (asprintf(&path, "%s/allocation", runtime_dir) < 0)
+                return -ENOMEM;
+        return sg_allocations_open(&mon->allocations, path);
+}
+
+void sg_monitor_sweep(struct sg_monitor *mon)
+{
+        int r = sg_allocations_sweep(mon->allocations, is_live, mon);
+
+        if (r < 0)
+                sg_log(LOG_WARNING, "cannot remove allocations of jobs that are gone, ignoring: %s",
+                       strerror(-r));
+}
+
+int sg_monitor_open_reports(struct sg_monitor *mon, const char *runtime_dir)
+{
+        const struct sg_job_reader_calls calls = {.report = on_report,
+                                                  .finished = on_finished,
+                                                  .trouble = on_trouble,
+                                                  .round = on_round,
+                                                  .userdata = mon};
+        struct sg_notify_socket_options notify = {.v1_controller = "memory",
+                                                  .lookup = on_lookup,
+                                                  .on_message = on_message,
+                                                  .userdata = mon};
+        int r;
+
+        if (asprintf(&mon->notify_path, "%s/notify", runtime_dir) < 0) {
+                mon->notify_path = NULL;
+                return -ENOMEM;
+        }
+        notify.path = mon->notify_path;
+        r = sg_job_reader_attach(mon->manager->reader, mon->manager->event, &calls);
+        if (r >= 0)
+                r = sg_notify_socket_new(&mon->notify, mon->manager->event, &notify);
+        return r < 0 ? r : open_allocations(mon, runtime_dir);
+}
+
+void sg_monitor_close_reports(struct sg_monitor *mon)
+{
+        sg_notify_socket_free(mon->notify);
+        sg_allocations_close(mon->allocations);
+        free(mon->notify_path);
+}

@@ -1,0 +1,548 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The governor: classes and their domains, what is put to the kernel, and what survives. */
+
+#include "core/govern/governor.h"
+#include "tests/unit/test.h"
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct world {
+        struct sg_governor *g;
+        struct sg_governor_class classes[3];
+        size_t n_classes;
+        struct sg_governor_plan plan;
+};
+
+static void class_of(struct world *w, const char *name, double weight, enum sg_share_kind share)
+{
+        struct sg_governor_class *c = &w->classes[w->n_classes++];
+
+        *c = (struct sg_governor_class){.name = name, .weight = weight};
+        sg_share_settings_init(&c->settings);
+        c->settings.share = share;
+}
+
+static void configure(struct world *w)
+{
+        assert_int_equal(sg_governor_configure(w->g, 1, w->classes, w->n_classes), 0);
+}
+
+static void world_new(struct world *w)
+{
+        *w = (struct world){0};
+        assert_int_equal(sg_governor_new(&w->g, 1), 0);
+}
+
+static void add(struct world *w, uint64_t key, const char *class, double now)
+{
+        const struct sg_governor_job j = {.key = key,
+                                          .class = class,
+                                          .uid = 1000,
+                                          .now = now,
+                                          .arrival = now,
+                                          .cpus_max = INFINITY,
+                                          .weight = 100,
+                                          .deadline = INFINITY};
+
+        assert_int_equal(sg_governor_add(w->g, &j), 0);
+}
+
+static void step(struct world *w, double now)
+{
+        assert_int_equal(sg_governor_step(w->g, now, &w->plan), 0);
+}
+
+static double share_of(const struct world *w, uint64_t key)
+{
+        for (size_t i = 0; i < w->plan.n_jobs; i++)
+                if (w->plan.jobs[i]->key == key)
+                        return w->plan.jobs[i]->out.share;
+        return NAN;
+}
+
+static uint32_t weight_of_class(const struct world *w, const char *name)
+{
+        for (size_t i = 0; i < w->plan.n_classes; i++)
+                if (strcmp(w->plan.classes[i].name, name) == 0)
+                        return w->plan.classes[i].weight;
+        return 0;
+}
+
+static void close_to(double a, double b)
+{
+        if (fabs(a - b) > 1e-3)
+                fail_msg("%.6f is not %.6f", a, b);
+}
+
+static void test_classes_by_weight(void **state)
+{
+        struct world w;
+
+        (void)state;
+        world_new(&w);
+        class_of(&w, "default", 100, SG_SHARE_FAIR);
+        class_of(&w, "train", 300, SG_SHARE_FAIR);
+        configure(&w);
+        add(&w, 1, "default", 10);
+        add(&w, 2, "train", 10);
+        add(&w, 3, "train", 10);
+        step(&w, 10);
+        close_to(share_of(&w, 1), .25);
+        close_to(share_of(&w, 2), .375);
+        close_to(share_of(&w, 3), .375);
+        assert_int_equal(weight_of_class(&w, "train"), 300);
+        assert_int_equal(weight_of_class(&w, "default"), 100);
+        sg_governor_free(w.g);
+}
+
+/* Under an order over both, a class is worth what its jobs are to have. */
+static void test_classes_by_turns(void **state)
+{
+        struct sg_learner_report r = {.now = 10, .cpu = 5, .fraction = .9, .eval = 1};
+        struct world w;
+
+        (void)state;
+        world_new(&w);
+        class_of(&w, "default", 100, SG_SHARE_SRPT);
+        class_of(&w, "train", 300, SG_SHARE_SRPT);
+        configure(&w);
+        add(&w, 1, "default", 0);
+        add(&w, 2, "train", 0);
+        assert_int_equal(sg_governor_report(w.g, 1, &r), 0);
+        step(&w, 10);
+        close_to((double)weight_of_class(&w, "train") / weight_of_class(&w, "default"),
+                 share_of(&w, 2) / share_of(&w, 1));
+        assert_int_equal(weight_of_class(&w, "default"), 10000);
+        sg_governor_free(w.g);
+}
+
+/* Two policies share the node by their classes' weights; each sees a whole node. */
+static void test_domains(void **state)
+{
+        struct world w;
+
+        (void)state;
+        world_new(&w);
+        class_of(&w, "default", 100, SG_SHARE_FAIR);
+        class_of(&w, "train", 300, SG_SHARE_FLOWCON);
+        configure(&w);
+        add(&w, 1, "default", 0);
+        add(&w, 2, "train", 0);
+        add(&w, 3, "train", 0);
+        step(&w, 0);
+        close_to(share_of(&w, 1), .25);
+        close_to(share_of(&w, 2) + share_of(&w, 3), .75);
+        sg_governor_end(w.g, 1, 5, 1, SG_ENDED_WELL);
+        step(&w, 5);
+        close_to(share_of(&w, 2) + share_of(&w, 3), 1);
+        assert_true(isnan(share_of(&w, 1)));
+        assert_int_equal(weight_of_class(&w, "default"), 0);
+        sg_governor_free(w.g);
+}
+
+static void test_alone_keeps_its_weight(void **state)
+{
+        struct world w;
+
+        (void)state;
+        world_new(&w);
+        class_of(&w, "default", 100, SG_SHARE_GROWTH);
+        configure(&w);
+        step(&w, 0);
+        assert_int_equal(w.plan.n_jobs, 0);
+        assert_true(isinf(w.plan.next));
+        add(&w, 1, "default", 0);
+        step(&w, 0);
+        assert_int_equal(w.plan.jobs[0]->out.weight, 100);
+        assert_int_equal(weight_of_class(&w, "default"), 100);
+        close_to(share_of(&w, 1), 1);
+        sg_governor_free(w.g);
+}
+
+static void test_held(void **state)
+{
+        struct world w;
+
+        (void)state;
+        world_new(&w);
+        class_of(&w, "default", 100, SG_SHARE_FAIR);
+        configure(&w);
+        add(&w, 1, "default", 0);
+        add(&w, 2, "default", 0);
+        sg_governor_hold(w.g, 1, 1, true);
+        step(&w, 1);
+        close_to(share_of(&w, 2), 1);
+        sg_governor_hold(w.g, 1, 2, false);
+        step(&w, 2);
+        close_to(share_of(&w, 2), .5);
+        sg_governor_free(w.g);
+}
+
+/* A change of policy takes over the jobs, of which nothing that was learnt is lost. */
+static void test_policy_changes_live(void **state)
+{
+        struct sg_learner_report r = {.now = 50, .cpu = 25, .fraction = .5, .eval = 1};
+        struct world w;
+        double total;
+
+        (void)state;
+        world_new(&w);
+        class_of(&w, "default", 100, SG_SHARE_FAIR);
+        configure(&w);
+        add(&w, 1, "default", 0);
+        add(&w, 2, "default", 0);
+        assert_int_equal(sg_governor_report(w.g, 1, &r), 0);
+        step(&w, 50);
+        total = w.plan.jobs[0]->estimate.total;
+        close_to(total, 50);
+        w.classes[0].settings.share = SG_SHARE_SRPT;
+        configure(&w);
+        step(&w, 51);
+        close_to(w.plan.jobs[0]->estimate.total, total);
+        /* 25 s are left, of the other one nobody knows; it has its floor */
+        assert_true(share_of(&w, 1) > .9);
+        assert_int_equal(sg_governor_report(w.g, 3, &r), -ENOENT);
+        sg_governor_free(w.g);
+}
+
+static const struct sg_decision *decision_of(const struct world *w, uint64_t key)
+{
+        for (size_t i = 0; i < w->plan.n_jobs; i++)
+                if (w->plan.jobs[i]->key == key)
+                        return w->plan.jobs[i];
+        fail_msg("no decision on job %d", (int)key);
+        return NULL;
+}
+
+/* What has been promised and counted outlives a change of the policy's parameters, as a restart. */
+static void test_parameters_change_live(void **state)
+{
+        struct world w;
+        double finish, due;
+
+        (void)state;
+        world_new(&w);
+        class_of(&w, "default", 100, SG_SHARE_GROWTH);
+        configure(&w);
+        for (uint64_t key = 1; key <= 3; key++)
+                add(&w, key, "default", 0);
+        for (unsigned i = 1; i <= 20; i++) {
+                for (uint64_t key = 1; key <= 3; key++) {
+                        struct sg_learner_report r = {.now = i,
+                                                      .cpu = key == 1 ? i : .01 * i,
+                                                      .fraction = key == 1 ? i / 40. : i / 4000.,
+                                                      .eval = 1};
+
+                        assert_int_equal(sg_governor_report(w.g, key, &r), 0);
+                }
+                step(&w, i);
+        }
+        finish = decision_of(&w, 1)->out.why.virtual_finish;
+        due = decision_of(&w, 1)->out.why.due;
+        assert_true(due > finish && finish > 100);
+        w.classes[0].settings.no_harm = .5;
+        configure(&w);
+        step(&w, 20);
+        close_to(decision_of(&w, 1)->out.why.virtual_finish, finish);
+        assert_true(decision_of(&w, 1)->out.why.due > due);
+        sg_governor_free(w.g);
+}
+
+/* Where nothing can change it is looked at ever less often, and at last once in MaxInterval=. */
+static void test_back_off(void **state)
+{
+        struct world w;
+        double now = 0, gap = 0, most;
+        unsigned looks = 0;
+
+        (void)state;
+        world_new(&w);
+        class_of(&w, "default", 100, SG_SHARE_GROWTH);
+        configure(&w);
+        most = w.classes[0].settings.max_interval;
+        add(&w, 1, "default", 0);
+        for (; gap < most && looks < 20; looks++) {
+                sg_governor_count(w.g, 1, now, now);
+                step(&w, now);
+                gap = w.plan.next - now;
+                now = w.plan.next;
+        }
+        close_to(gap, most);
+        /* Doubled each time, after a beginning that changed something. */
+        assert_true(looks <= 3 + ceil(log2(most / w.classes[0].settings.tick)));
+        for (unsigned i = 0; i < 100; i++, now = w.plan.next) {
+                sg_governor_count(w.g, 1, now, now);
+                step(&w, now);
+                close_to(w.plan.next - now, most);
+        }
+        add(&w, 2, "default", now); /* whatever happens begins it anew */
+        step(&w, now);
+        assert_true(w.plan.next - now <= w.classes[0].settings.tick);
+        sg_governor_free(w.g);
+}
+
+static void feed(struct world *w, double now)
+{
+        for (uint64_t key = 1; key <= 3; key++) {
+                struct sg_learner_report r = {.now = now,
+                                              .cpu = now / 3,
+                                              .fraction = now / (100 * (double)key),
+                                              .eval = 3 / (1 + now / 10)};
+
+                assert_int_equal(sg_governor_report(w->g, key, &r), 0);
+        }
+}
+
+static void same_plans(const struct sg_governor_plan *a, const struct sg_governor_plan *b)
+{
+        assert_int_equal(a->n_jobs, b->n_jobs);
+        for (size_t i = 0; i < a->n_jobs; i++) {
+                close_to(a->jobs[i]->out.share, b->jobs[i]->out.share);
+                assert_int_equal(a->jobs[i]->out.weight, b->jobs[i]->out.weight);
+                assert_int_equal(a->jobs[i]->out.list, b->jobs[i]->out.list);
+        }
+}
+
+static void survives(enum sg_share_kind share)
+{
+        _cleanup_(sg_record_deinitp) struct sg_record saved = {0};
+        struct world a, b;
+
+        world_new(&a);
+        world_new(&b);
+        class_of(&a, "default", 100, share);
+        class_of(&b, "default", 100, share);
+        configure(&a);
+        configure(&b);
+        for (uint64_t key = 1; key <= 3; key++)
+                add(&a, key, "default", (double)key);
+        for (double now = 5; now < 30; now += 2) {
+                feed(&a, now);
+                step(&a, now);
+        }
+        sg_governor_save(a.g, &saved);
+        assert_int_equal(saved.error, 0);
+        assert_int_equal(sg_governor_load(b.g, saved.data, saved.size, 30), 0);
+        for (uint64_t key = 1; key <= 3; key++)
+                add(&b, key, "default", (double)key);
+        for (double now = 31; now < 60; now += 2) {
+                feed(&a, now);
+                feed(&b, now);
+                step(&a, now);
+                step(&b, now);
+                same_plans(&a.plan, &b.plan);
+        }
+        sg_governor_free(a.g);
+        sg_governor_free(b.g);
+}
+
+static void test_survives(void **state)
+{
+        (void)state;
+        for (int share = 0; share < _SG_SHARE_MAX; share++)
+                survives((enum sg_share_kind)share);
+}
+
+static size_t saved_size(const struct world *w)
+{
+        _cleanup_(sg_record_deinitp) struct sg_record r = {0};
+
+        sg_governor_save(w->g, &r);
+        return r.size;
+}
+
+/* What was known of an attempt isn't known of the next, nor kept for ever if there is none. */
+static void test_another_attempt(void **state)
+{
+        _cleanup_(sg_record_deinitp) struct sg_record saved = {0};
+        struct world a, b;
+        size_t with_gone;
+
+        (void)state;
+        world_new(&a);
+        world_new(&b);
+        class_of(&a, "default", 100, SG_SHARE_GROWTH);
+        class_of(&b, "default", 100, SG_SHARE_GROWTH);
+        configure(&a);
+        configure(&b);
+        for (uint64_t key = 1; key <= 3; key++)
+                add(&a, key, "default", 0);
+        feed(&a, 5);
+        step(&a, 5);
+        sg_governor_save(a.g, &saved);
+        assert_int_equal(sg_governor_load(b.g, saved.data, saved.size, 7), 0);
+        for (uint64_t attempt = 1; attempt <= 2; attempt++) {
+                const struct sg_governor_job j = {.key = attempt + 1,
+                                                  .attempt = attempt - 1,
+                                                  .class = "default",
+                                                  .now = 7,
+                                                  .arrival = attempt == 1 ? 0 : 7,
+                                                  .cpus_max = INFINITY,
+                                                  .weight = 100,
+                                                  .deadline = INFINITY};
+
+                assert_int_equal(sg_governor_add(b.g, &j), 0);
+        }
+        step(&b, 8);
+        assert_true(b.plan.jobs[0]->estimate.n_reports > 0);
+        assert_int_equal(b.plan.jobs[1]->estimate.n_reports, 0);
+        assert_true(b.plan.jobs[1]->out.why.virtual_finish > 8);
+        with_gone = saved_size(&b);
+        step(&b, 400);
+        assert_true(saved_size(&b) < with_gone - 100);
+        sg_governor_free(a.g);
+        sg_governor_free(b.g);
+}
+
+/* What a governor of one job knew at its end; w: its classes, for the next one. */
+static void save_one(struct world *w, double end, struct sg_record *saved)
+{
+        world_new(w);
+        class_of(w, "default", 100, SG_SHARE_GROWTH);
+        configure(w);
+        add(w, 1, "default", 0);
+        step(w, end);
+        sg_governor_save(w->g, saved);
+        sg_governor_free(w->g);
+}
+
+/* Whatever a file of a former daemon holds, it is taken or refused. */
+static void test_load_garbage(void **state)
+{
+        _cleanup_(sg_record_deinitp) struct sg_record saved = {0};
+        struct world w;
+
+        (void)state;
+        save_one(&w, 1, &saved);
+        for (size_t n = 0; n < saved.size; n++) {
+                struct world fresh = w;
+                _cleanup_free_ uint8_t *cut = malloc(n + 1);
+                int r;
+
+                assert_non_null(cut);
+                memcpy(cut, saved.data, n);
+                assert_int_equal(sg_governor_new(&fresh.g, 1), 0);
+                configure(&fresh);
+                r = sg_governor_load(fresh.g, cut, n, 2);
+                assert_true(r == 0 || r == -EBADMSG);
+                add(&fresh, 1, "default", 0);
+                step(&fresh, 2);
+                sg_governor_free(fresh.g);
+        }
+}
+
+/* The clock goes on from where it was saved, or it is another one. */
+static void test_load_of_the_future(void **state)
+{
+        _cleanup_(sg_record_deinitp) struct sg_record saved = {0};
+        struct world w;
+
+        (void)state;
+        save_one(&w, 10, &saved);
+        assert_int_equal(sg_governor_new(&w.g, 1), 0);
+        configure(&w);
+        assert_int_equal(sg_governor_load(w.g, saved.data, saved.size, 9), -EBADMSG);
+        add(&w, 1, "default", 9);
+        step(&w, 9);
+        assert_true(w.plan.next > 9 && isfinite(w.plan.next));
+        sg_governor_free(w.g);
+}
+
+/* A minute of work by a deadline in 100 s: that is met on a whole node, not on half of one. */
+static void test_deadline_on_a_part(void **state)
+{
+        (void)state;
+        for (uint64_t others = 0; others <= 1; others++) {
+                const struct sg_learner_report r = {
+                        .now = 1, .cpu = 1, .fraction = 1. / 61, .eval = NAN};
+                struct sg_governor_job j = {.key = 1,
+                                            .class = "late",
+                                            .cpus_max = INFINITY,
+                                            .weight = 100,
+                                            .deadline = 101};
+                struct world w;
+
+                world_new(&w);
+                class_of(&w, "late", 100, SG_SHARE_DEADLINE);
+                class_of(&w, "other", 100, SG_SHARE_GROWTH);
+                configure(&w);
+                assert_int_equal(sg_governor_add(w.g, &j), 0);
+                if (others)
+                        add(&w, 2, "other", 0);
+                step(&w, 0);
+                assert_int_equal(sg_governor_report(w.g, 1, &r), 0);
+                step(&w, 1);
+                close_to(share_of(&w, 1), others ? .5 : 1);
+                assert_int_equal(w.plan.jobs[0]->out.list == SG_LIST_DROPPED, others);
+                sg_governor_free(w.g);
+        }
+}
+
+static void test_explain(void **state)
+{
+        _cleanup_free_ char *text = NULL;
+        struct world w;
+
+        (void)state;
+        world_new(&w);
+        class_of(&w, "default", 100, SG_SHARE_GROWTH);
+        configure(&w);
+        for (uint64_t key = 1; key <= 3; key++)
+                add(&w, key, "default", 0);
+        assert_int_equal(sg_governor_explain(w.g, 1, &text), -ENOENT);
+        feed(&w, 10);
+        step(&w, 10);
+        assert_int_equal(sg_governor_explain(w.g, 1, &text), 0);
+        assert_non_null(strstr(text, "Policy: growth, objective balanced, class default"));
+        assert_non_null(strstr(text, "Share: "));
+        assert_int_equal(sg_governor_explain(w.g, 9, &text), -ENOENT);
+        sg_governor_free(w.g);
+}
+
+/* While some scale badly, more than NoHarm= is promised. */
+static void test_explain_planned(void **state)
+{
+        for (int planned = 0; planned < 2; planned++) {
+                _cleanup_free_ char *text = NULL;
+                struct world w;
+
+                world_new(&w);
+                class_of(&w, "default", 100, SG_SHARE_GROWTH);
+                w.classes[0].settings.exponent = planned ? .7 : 1;
+                configure(&w);
+                for (uint64_t key = 1; key <= 3; key++)
+                        add(&w, key, "default", 0);
+                feed(&w, 10);
+                step(&w, 10);
+                assert_int_equal(sg_governor_explain(w.g, 1, &text), 0);
+                assert_non_null(strstr(text, "Promise: "));
+                assert_int_equal(strstr(text, ", 23 % later and not by NoHarm=") != NULL, planned);
+                sg_governor_free(w.g);
+        }
+        (void)state;
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(test_classes_by_weight),
+                cmocka_unit_test(test_classes_by_turns),
+                cmocka_unit_test(test_domains),
+                cmocka_unit_test(test_alone_keeps_its_weight),
+                cmocka_unit_test(test_held),
+                cmocka_unit_test(test_policy_changes_live),
+                cmocka_unit_test(test_parameters_change_live),
+                cmocka_unit_test(test_back_off),
+                cmocka_unit_test(test_survives),
+                cmocka_unit_test(test_another_attempt),
+                cmocka_unit_test(test_load_garbage),
+                cmocka_unit_test(test_load_of_the_future),
+                cmocka_unit_test(test_deadline_on_a_part),
+                cmocka_unit_test(test_explain),
+                cmocka_unit_test(test_explain_planned),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,568 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The table of settings: every key, its default, its messages; classes and how they are matched. */
+
+#include "core/settings/table.h"
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct sample {
+        const char *section, *key, *good, *bad;
+} samples[] = {
+        {"Node", "Name", "node-1.lab", "-x"},
+        {"Node", "ShowOthers", "no", "all"},
+        {"Queue", "JobsPerCpu", "8", "0"},
+        {"Queue", "MaxJobs", "12", "infinity"},
+        {"Queue", "MaxQueuedPerUser", "infinity", "-1"},
+        {"Queue", "MemoryReserve", "12.5%", "91%"},
+        {"Queue", "KillGrace", "1min", "infinity"},
+        {"Logs", "MaxSize", "1.5G", "1"},
+        {"Logs", "Keep", "0", "101"},
+        {"History", "KeepJobs", "1000", "0"},
+        {"History", "KeepTime", "infinity", "0"},
+        {"Monitor", "Interval", "250ms", "50ms"},
+        {"Monitor", "MaxInterval", "1min", "2h"},
+        {"Metrics", "TextFile", "/var/lib/prometheus/node-exporter", "metrics"},
+        {"Metrics", "Listen", "[::1]:9750", "localhost:9750"},
+        {"Metrics", "Interval", "1min", "0"},
+        {"Match", "User", "alice bob*", NULL},
+        {"Match", "Group", "ml-*", NULL},
+        {"Match", "Command", "python* train.py", NULL},
+        {"Class", "Name", "best-effort_2", "tasks"},
+        {"Class", "Weight", "10000", "10001"},
+        {"Class", "MaxJobs", "1", "0"},
+        {"Class", "MaxJobsPerUser", "3", "1.5"},
+        {"Limits", "CPUWeight", "1", "infinity"},
+        {"Limits", "CPUQuota", "0.1%", "0.09%"},
+        {"Limits", "CPUs", "2-8", "8-2"},
+        {"Limits", "MemoryHigh", "1M", "1023K"},
+        {"Limits", "MemoryMax", "4G", "four"},
+        {"Limits", "MemorySwapMax", "0", "-1"},
+        {"Limits", "TasksMax", "100", "0"},
+        {"Limits", "IOWeight", "500", "0"},
+        {"Limits", "IOReadBandwidthMax", "64K", "63K"},
+        {"Limits", "IOWriteBandwidthMax", "10M", "10M/s"},
+        {"Limits", "TimeLimit", "2h", "0"},
+        {"Limits", "MaxCPUWeight", "200", "0"},
+        {"Limits", "MaxCPUQuota", "200%", "200"},
+        {"Limits", "MaxCPUs", "8", "2-8"},
+        {"Limits", "MaxMemoryHigh", "8G", "-8G"},
+        {"Limits", "MaxMemoryMax", "8G", "8 apples"},
+        {"Limits", "MaxMemorySwapMax", "8G", "some"},
+        {"Limits", "MaxTasksMax", "1000", "x"},
+        {"Limits", "MaxIOWeight", "1000", "x"},
+        {"Limits", "MaxIOReadBandwidthMax", "100M", "0"},
+        {"Limits", "MaxIOWriteBandwidthMax", "1G", "fast"},
+        {"Limits", "MaxTimeLimit", "1d", "soon"},
+        {"Limits", "DevicePolicy", "closed", "strict"},
+        {"Limits", "DeviceAllow", "/dev/nvidia0 rw", "/dev/nvidia* rw"},
+        {"Policy", "Share", "flowcon", "fastest"},
+        {"Policy", "Objective", "quality", "speed"},
+        {"Policy", "Order", "fifo", "none"},
+        {"Policy", "Backfill", "no", "perhaps"},
+        {"Growth", "Tick", "250ms", "2min"},
+        {"Growth", "MaxInterval", "5min", "500ms"},
+        {"Growth", "ProbeCpu", "500ms", "1d"},
+        {"Growth", "NoHarm", "infinity", "0.05"},
+        {"Growth", "Floor", "12.5%", "101%"},
+        {"Growth", "Exponent", "0.75", "1.5"},
+        {"FlowCon", "Alpha", "0.01", "nan"},
+        {"FlowCon", "Interval", "30s", "0"},
+        {"FlowCon", "Beta", "3.5", "2x"},
+        {"FlowCon", "Mode", "hard", "firm"},
+        {"FlowCon", "Literal", "yes", "often"},
+        {"FlowCon", "Resource", "memory", "gpu"},
+        {"Progress", "Preset", "keras", "file:x"},
+        {"Progress", "Pattern", "err (?<loss>\\S+)", "err (\\S+)"},
+        {"Progress", "File", "tensorboard:/runs/%j", NULL},
+        {"Progress", "Journal", "no", "maybe"},
+        {"Progress", "Goal", "max", "up"},
+        {"Adopt", "Units", "libpod-*.scope", NULL},
+        {"Adopt", "Cgroups", "/docker/* /kubepods.slice/**", "/a/**/b/**"},
+        {"Adopt", "Limits", "yes", "perhaps"},
+};
+
+struct both {
+        struct sg_settings *s;
+        struct sg_class *c;
+};
+
+static int setup(void **state)
+{
+        struct both *b = calloc(1, sizeof(*b));
+
+        assert_non_null(b);
+        assert_int_equal(sg_settings_new(&b->s, "host"), 0);
+        assert_int_equal(sg_settings_class_begin(b->s, "a.policy", &b->c), 0);
+        *state = b;
+        return 0;
+}
+
+static int teardown(void **state)
+{
+        struct both *b = *state;
+
+        sg_class_free(b->c);
+        sg_settings_free(b->s);
+        free(b);
+        return 0;
+}
+
+static int assign(struct both *b, const struct sg_settings_key *k, const char *value, char **why)
+{
+        return strcmp(k->file, "policy") == 0
+                       ? sg_settings_class_assign(b->c, k->section, k->key, value, why)
+                       : sg_settings_assign(b->s, k->section, k->key, value, why);
+}
+
+static void object_copy(const struct both *b, struct sg_settings *s, struct sg_class *c)
+{
+        memcpy(s, b->s, sizeof(*s));
+        memcpy(c, b->c, sizeof(*c));
+}
+
+static bool object_same(const struct both *b, const struct sg_settings *s, const struct sg_class *c)
+{
+        return memcmp(s, b->s, sizeof(*s)) == 0 && memcmp(c, b->c, sizeof(*c)) == 0;
+}
+
+static void test_every_key(void **state)
+{
+        struct both *b = *state;
+        struct sg_settings s0, s1;
+        struct sg_class c0, c1;
+        size_t i = 0;
+
+        object_copy(b, &s0, &c0);
+        for (const struct sg_settings_key *k = sg_settings_keys; k->section; k++, i++) {
+                const struct sample *x = &samples[i];
+                char *why = NULL;
+
+                assert_in_range(i, 0, SG_ELEMENTSOF(samples) - 1);
+                assert_string_equal(x->section, k->section);
+                assert_string_equal(x->key, k->key);
+
+                assert_int_equal(assign(b, k, x->good, &why), 0);
+                assert_null(why);
+                assert_false(object_same(b, &s0, &c0));
+                object_copy(b, &s1, &c1);
+                if (x->bad) {
+                        assert_int_equal(assign(b, k, x->bad, &why), -EINVAL);
+                        assert_non_null(strstr(why, k->wants));
+                        free(why);
+                        why = NULL;
+                        assert_true(object_same(b, &s1, &c1));
+                }
+                assert_int_equal(assign(b, k, "", &why), 0);
+                assert_true(object_same(b, &s0, &c0));
+                assert_int_equal(assign(b, k, k->fallback, &why), 0);
+                assert_true(object_same(b, &s0, &c0));
+        }
+        assert_int_equal(i, SG_ELEMENTSOF(samples));
+}
+
+static void test_defaults(void **state)
+{
+        const struct sg_settings *s = ((struct both *)*state)->s;
+        const struct sg_class *c;
+
+        assert_string_equal(s->name, "host");
+        assert_int_equal(s->show_others, SG_SHOW_LIST);
+        assert_int_equal(s->jobs_per_cpu, 4);
+        assert_true(s->max_jobs == SG_UNLIMITED);
+        assert_int_equal(s->max_queued_per_user, 100000);
+        assert_int_equal(s->memory_reserve_pm, 1000);
+        assert_int_equal(s->kill_grace_usec, 10000000);
+        assert_int_equal(s->log_max_bytes, 256 << 20);
+        assert_int_equal(s->log_keep, 1);
+        assert_int_equal(s->history_jobs, 100000);
+        assert_true(s->history_usec == 365ULL * 86400 * 1000000);
+        assert_string_equal(s->metrics_dir, "");
+        assert_int_equal(s->metrics_listen.version, 0);
+        assert_int_equal(s->metrics_usec, 15000000);
+
+        assert_int_equal(s->n_classes, 1);
+        c = &s->classes[0];
+        assert_string_equal(c->name, "default");
+        assert_null(c->file);
+        assert_int_equal(c->weight, 100);
+        assert_int_equal(c->order, SG_ORDER_PRIORITY);
+        assert_int_equal(c->limits.cpu_weight, 100);
+        assert_int_equal(c->limits.io_weight, 100);
+        assert_int_equal(c->limits.cpus, 0);
+        assert_int_equal(c->limits.pin, 0);
+        assert_true(c->limits.cpu_quota_pm == SG_UNLIMITED);
+        assert_true(c->limits.memory_max == SG_UNLIMITED);
+        assert_true(c->limits.time_limit_usec == SG_UNLIMITED);
+        for (const uint64_t *p = (const uint64_t *)&c->limits_max;
+             p < (const uint64_t *)(&c->limits_max + 1); p++)
+                assert_true(*p == SG_UNLIMITED);
+        assert_false(c->device_closed);
+}
+
+static void test_host_names(void **state)
+{
+        static const struct {
+                const char *given, *name;
+        } cases[] = {{"lab-1.example.org", "lab-1.example.org"},
+                     {"(none)", "none_"},
+                     {"", "localhost"},
+                     {"...", "localhost"},
+                     {"a/b@c", "a_b_c"}};
+
+        (void)state;
+        for (size_t i = 0; i < SG_ELEMENTSOF(cases); i++) {
+                _cleanup_(sg_settings_freep) struct sg_settings *s = NULL;
+
+                assert_int_equal(sg_settings_new(&s, cases[i].given), 0);
+                assert_string_equal(s->name, cases[i].name);
+        }
+}
+
+static void expect_why(struct both *b, const char *file, const char *section, const char *key,
+                       const char *value, const char *expected)
+{
+        _cleanup_free_ char *why = NULL;
+        int r = strcmp(file, "policy") == 0
+                        ? sg_settings_class_assign(b->c, section, key, value, &why)
+                        : sg_settings_assign(b->s, section, key, value, &why);
+
+        assert_int_equal(r, -EINVAL);
+        assert_string_equal(why, expected);
+}
+
+static void test_messages(void **state)
+{
+        struct both *b = *state;
+        char value[201];
+
+        expect_why(b, "conf", "Queue", "JobsPerCpu", "x",
+                   "[Queue] JobsPerCpu= wants a whole number from 1 to 10000, not 'x'");
+        expect_why(b, "conf", "Queue", "JobPerCPU", "4",
+                   "unknown key [Queue] JobPerCPU=; did you mean [Queue] JobsPerCpu=?");
+        expect_why(b, "conf", "Logs", "KeepJobs", "4",
+                   "unknown key [Logs] KeepJobs=; did you mean [History] KeepJobs=?");
+        expect_why(b, "conf", "Queue", "CPUWeight", "4",
+                   "unknown key [Queue] CPUWeight=; did you mean [Limits] CPUWeight= of a policy "
+                   "file?");
+        expect_why(b, "conf", "Queue", "Colour", "red", "unknown key [Queue] Colour=");
+        expect_why(b, "conf", "Qeue", "MaxJobs", "4",
+                   "unknown section [Qeue]; did you mean [Queue]?");
+        expect_why(b, "policy", "History", "KeepJobs", "4",
+                   "unknown section [History]; did you mean [History] of schedgov.conf?");
+        expect_why(b, "policy", "Policy", "Shade", "fair",
+                   "unknown key [Policy] Shade=; did you mean [Policy] Share=?");
+        expect_why(b, "policy", "Growth", "NoHarm", "-5%",
+                   "[Growth] NoHarm= wants a percentage such as 5%, or \"infinity\", not '-5%'");
+
+        memset(value, 'x', 200);
+        memcpy(value + 59, "é", 2);
+        value[200] = '\0';
+        expect_why(b, "conf", "Node", "ShowOthers", value,
+                   "[Node] ShowOthers= wants \"no\" or \"list\", not "
+                   "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…'");
+}
+
+static void set(struct both *b, const char *section, const char *key, const char *value)
+{
+        char *why = NULL;
+
+        assert_int_equal(sg_settings_class_assign(b->c, section, key, value, &why), 0);
+}
+
+/* Without a file a class is governed as if nothing had been said about it. */
+static void test_share_defaults(void **state)
+{
+        struct both *b = *state;
+        struct sg_share_settings defaults;
+
+        sg_share_settings_init(&defaults);
+        assert_true(sg_share_settings_equal(&b->c->share, &defaults));
+}
+
+/* What is shown of a value can be written again, and is the same then. */
+static void test_share_format(void **state)
+{
+        struct both *b = *state;
+        char shown[SG_FORMAT_MAX];
+        unsigned n = 0;
+
+        for (size_t i = 0; i < SG_ELEMENTSOF(samples); i++) {
+                const struct sg_settings_key *k =
+                        sg_settings_key_find("policy", samples[i].section, samples[i].key);
+                struct sg_share_settings before;
+
+                if (!k || !sg_settings_key_is_share(k)) {
+                        assert_false(k && sg_settings_share_format(k, b->c, shown));
+                        continue;
+                }
+                assert_true(sg_settings_share_format(k, b->c, shown));
+                assert_string_equal(shown, k->fallback);
+                set(b, k->section, k->key, samples[i].good);
+                assert_true(sg_settings_share_format(k, b->c, shown));
+                assert_string_equal(shown, samples[i].good);
+                before = b->c->share;
+                set(b, k->section, k->key, shown);
+                assert_true(sg_share_settings_equal(&b->c->share, &before));
+                n++;
+        }
+        assert_int_equal(n, 14);
+}
+
+static void test_intervals_fit(void **state)
+{
+        struct both *b = *state;
+        char *why = NULL;
+
+        set(b, "Class", "Name", "slow");
+        set(b, "Growth", "Tick", "30s");
+        set(b, "Growth", "MaxInterval", "10s");
+        assert_int_equal(sg_settings_class_end(b->s, TAKE_PTR(b->c), &why), -EINVAL);
+        assert_string_equal(why, "[Growth] MaxInterval= is below Tick=: the longest time between "
+                                 "two looks can't be the shorter one");
+        free(why);
+}
+
+static void test_lists_add_up(void **state)
+{
+        struct both *b = *state;
+        char *why = NULL;
+
+        set(b, "Match", "User", "alice  bob");
+        set(b, "Match", "User", "carol");
+        assert_string_equal(b->c->match_user[0], "alice");
+        assert_string_equal(b->c->match_user[1], "bob");
+        assert_string_equal(b->c->match_user[2], "carol");
+        assert_null(b->c->match_user[3]);
+        set(b, "Match", "User", "");
+        assert_null(b->c->match_user);
+
+        for (int i = 0; i < 1000; i++)
+                set(b, "Match", "Command", "true");
+        assert_int_equal(sg_settings_class_assign(b->c, "Match", "Command", "x", &why), -EINVAL);
+        free(why);
+
+        set(b, "Limits", "DeviceAllow", "/dev/fuse");
+        set(b, "Limits", "DeviceAllow", "/dev/nvidia0   rw");
+        assert_int_equal(b->c->n_devices, 2);
+        assert_string_equal(b->c->devices[0].access, "rwm");
+        assert_string_equal(b->c->devices[1].path, "/dev/nvidia0");
+        assert_string_equal(b->c->devices[1].access, "rw");
+}
+
+static void test_devices_refused(void **state)
+{
+        static const char *const bad[] = {"/dev/",         "nvidia0",      "/etc/passwd",
+                                          "/dev/../mem r", "/dev/x rwx",   "/dev/x rr",
+                                          "/dev/x rwmr",   "/dev/x r w",   "char-pts rw",
+                                          "/dev/a/../b",   "/dev/[a-z] r", "/dev/x/.."};
+        struct both *b = *state;
+
+        for (size_t i = 0; i < SG_ELEMENTSOF(bad); i++) {
+                _cleanup_free_ char *why = NULL;
+
+                assert_int_equal(
+                        sg_settings_class_assign(b->c, "Limits", "DeviceAllow", bad[i], &why),
+                        -EINVAL);
+        }
+        assert_int_equal(b->c->n_devices, 0);
+}
+
+static int end_class(struct both *b, char **why)
+{
+        return sg_settings_class_end(b->s, TAKE_PTR(b->c), why);
+}
+
+static void test_class_needs_a_name(void **state)
+{
+        struct both *b = *state;
+        _cleanup_free_ char *why = NULL;
+
+        assert_int_equal(end_class(b, &why), -EINVAL);
+        assert_non_null(strstr(why, "[Class] Name= is missing"));
+        assert_int_equal(b->s->n_classes, 1);
+}
+
+static void test_class_twice(void **state)
+{
+        struct both *b = *state;
+        _cleanup_free_ char *why = NULL;
+
+        set(b, "Class", "Name", "train");
+        assert_int_equal(end_class(b, &why), 0);
+        assert_int_equal(sg_settings_class_begin(b->s, "b.policy", &b->c), 0);
+        set(b, "Class", "Name", "train");
+        assert_int_equal(end_class(b, &why), -EINVAL);
+        assert_non_null(strstr(why, "already made by a.policy"));
+        assert_int_equal(b->s->n_classes, 2);
+}
+
+static void test_default_class_replaced(void **state)
+{
+        struct both *b = *state;
+        _cleanup_free_ char *why = NULL;
+
+        set(b, "Class", "Name", "default");
+        set(b, "Limits", "CPUWeight", "50");
+        set(b, "Limits", "DeviceAllow", "/dev/fuse");
+        assert_int_equal(end_class(b, &why), 0);
+        assert_int_equal(b->s->n_classes, 1);
+        assert_int_equal(b->s->classes[0].limits.cpu_weight, 50);
+        assert_true(b->s->classes[0].device_closed);
+        assert_ptr_equal(sg_settings_class(b->s, "default"), &b->s->classes[0]);
+
+        assert_int_equal(sg_settings_class_begin(b->s, "b.policy", &b->c), 0);
+        set(b, "Class", "Name", "default");
+        set(b, "Match", "User", "alice");
+        assert_int_equal(end_class(b, &why), -EINVAL);
+        assert_non_null(strstr(why, "[Match] isn't for the class \"default\""));
+}
+
+static void test_maxima(void **state)
+{
+        struct both *b = *state;
+        _cleanup_free_ char *why = NULL;
+
+        set(b, "Class", "Name", "a");
+        set(b, "Limits", "MaxMemoryMax", "4G");
+        set(b, "Limits", "MaxCPUWeight", "10");
+        set(b, "Limits", "MaxCPUs", "4");
+        set(b, "Limits", "CPUs", "1-4");
+        assert_int_equal(end_class(b, &why), 0);
+        assert_true(b->s->classes[1].limits.memory_max == 4ULL << 30);
+        assert_true(b->s->classes[1].limits.memory_high == SG_UNLIMITED);
+        assert_int_equal(b->s->classes[1].limits.cpu_weight, 10);
+        assert_int_equal(b->s->classes[1].limits.cpus_max, 4);
+
+        assert_int_equal(sg_settings_class_begin(b->s, "b.policy", &b->c), 0);
+        set(b, "Class", "Name", "b");
+        set(b, "Limits", "MaxMemoryMax", "4G");
+        set(b, "Limits", "MemoryMax", "5G");
+        assert_int_equal(end_class(b, &why), -EINVAL);
+        assert_non_null(strstr(why, "[Limits] MemoryMax= is above MaxMemoryMax="));
+}
+
+static void add_class(struct both *b, const char *name, const char *user, const char *group,
+                      const char *command)
+{
+        char *why = NULL;
+
+        sg_class_free(TAKE_PTR(b->c));
+        assert_int_equal(sg_settings_class_begin(b->s, name, &b->c), 0);
+        set(b, "Class", "Name", name);
+        set(b, "Match", "User", user);
+        set(b, "Match", "Group", group);
+        set(b, "Match", "Command", command);
+        assert_int_equal(end_class(b, &why), 0);
+}
+
+static void expect_class(struct both *b, const char *user, const char *group, const char *command,
+                         const char *name)
+{
+        char *groups[] = {(char *)"users", (char *)group, NULL};
+        const struct sg_class *c = sg_settings_match(b->s, user, groups, command);
+
+        assert_string_equal(c->name, name);
+}
+
+static void test_matching(void **state)
+{
+        struct both *b = *state;
+
+        add_class(b, "asked", "", "", "");
+        add_class(b, "shells", "", "", "*sh");
+        add_class(b, "ml", "alice bob", "ml-*", "python*");
+        add_class(b, "ops", "", "wheel", "");
+        add_class(b, "alice", "alice", "", "");
+
+        expect_class(b, "alice", "x", "/bin/bash", "shells");
+        expect_class(b, "alice", "ml-vision", "python3 train.py", "ml");
+        expect_class(b, "alice", "ml-vision", "/usr/bin/python3 train.py --x /tmp/y", "ml");
+        expect_class(b, "alice", "wheel", "python3 train.py", "ops");
+        expect_class(b, "alice", "x", "python3", "alice");
+        expect_class(b, "bob", "x", "python3", "default");
+        expect_class(b, "carol", "ml-vision", "python3", "default");
+        assert_string_equal(sg_settings_match(b->s, "alice", NULL, NULL)->name, "alice");
+        assert_string_equal(sg_settings_match(b->s, NULL, NULL, NULL)->name, "default");
+        assert_non_null(sg_settings_class(b->s, "asked"));
+        assert_null(sg_settings_class(b->s, "askew"));
+}
+
+static bool admits(struct both *b, const char *name, const char *user, const char *group)
+{
+        char *groups[] = {(char *)"users", (char *)group, NULL};
+        const struct sg_class *c = sg_settings_class(b->s, name);
+
+        assert_non_null(c);
+        return sg_class_admits(c, user, groups);
+}
+
+/* Who may ask for a class by its name. Command= only says what goes there by itself. */
+static void test_admission(void **state)
+{
+        struct both *b = *state;
+
+        add_class(b, "all", "", "", "");
+        add_class(b, "shells", "", "", "*sh");
+        add_class(b, "ml", "alice bob*", "ml-*", "python*");
+        add_class(b, "ops", "", "wheel 1000", "");
+        add_class(b, "hers", "alice", "", "");
+
+        assert_true(admits(b, "default", "carol", "x"));
+        assert_true(admits(b, "all", "carol", "x"));
+        assert_true(admits(b, "shells", "carol", "x"));
+        assert_true(admits(b, "ml", "alice", "ml-vision"));
+        assert_true(admits(b, "ml", "bobby", "ml-"));
+        assert_false(admits(b, "ml", "alice", "ml"));
+        assert_false(admits(b, "ml", "carol", "ml-vision"));
+        assert_true(admits(b, "ops", "carol", "1000"));
+        assert_false(admits(b, "ops", "carol", "wheels"));
+        assert_true(admits(b, "hers", "alice", NULL));
+        assert_false(admits(b, "hers", "Alice", NULL));
+        assert_false(admits(b, "hers", "alic", "alice"));
+
+        assert_true(sg_class_admits(sg_settings_class(b->s, "all"), NULL, NULL));
+        assert_false(sg_class_admits(sg_settings_class(b->s, "hers"), NULL, NULL));
+        assert_false(sg_class_admits(sg_settings_class(b->s, "ops"), "root", NULL));
+}
+
+static void test_long_command(void **state)
+{
+        struct both *b = *state;
+        _cleanup_free_ char *command = malloc(1 << 20);
+
+        assert_non_null(command);
+        memset(command, 'a', (1 << 20) - 1);
+        command[(1 << 20) - 1] = '\0';
+        add_class(b, "slow", "", "", "*a*a*a*a*b");
+        add_class(b, "quick", "", "", "a*");
+        expect_class(b, "alice", "x", command, "quick");
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test_setup_teardown(test_every_key, setup, teardown),
+                cmocka_unit_test_setup_teardown(test_defaults, setup, teardown),
+                cmocka_unit_test(test_host_names),
+                cmocka_unit_test_setup_teardown(test_messages, setup, teardown),
+                cmocka_unit_test_setup_teardown(test_share_defaults, setup, teardown),
+                cmocka_unit_test_setup_teardown(test_share_format, setup, teardown),
+                cmocka_unit_test_setup_teardown(test_intervals_fit, setup, teardown),
+                cmocka_unit_test_setup_teardown(test_lists_add_up, setup, teardown),
+                cmocka_unit_test_setup_teardown(test_devices_refused, setup, teardown),
+                cmocka_unit_test_setup_teardown(test_class_needs_a_name, setup, teardown),
+                cmocka_unit_test_setup_teardown(test_class_twice, setup, teardown),
+                cmocka_unit_test_setup_teardown(test_default_class_replaced, setup, teardown),
+                cmocka_unit_test_setup_teardown(test_maxima, setup, teardown),
+                cmocka_unit_test_setup_teardown(test_matching, setup, teardown),
+                cmocka_unit_test_setup_teardown(test_admission, setup, teardown),
+                cmocka_unit_test_setup_teardown(test_long_command, setup, teardown),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The bus server and its clients on one event loop: clients that behave, by sd-bus, and clients
+ * that don't, by hand.
+ */
+#include "tests/unit/edge/bus/test_bus_server.h"
+
+/* Clients that behave */
+
+static sd_bus *open_client(struct fixture *f)
+{
+        char address[96];
+        sd_bus *bus;
+
+        (void)snprintf(address, sizeof(address), "unix:path=%s", f->path);
+        assert_int_equal(sd_bus_new(&bus), 0);
+        assert_true(sd_bus_set_address(bus, address) >= 0);
+        assert_true(sd_bus_start(bus) >= 0);
+        assert_true(sd_bus_attach_event(bus, f->event, SD_EVENT_PRIORITY_NORMAL) >= 0);
+        return bus;
+}
+
+static void close_client(sd_bus *bus)
+{
+        sd_bus_detach_event(bus);
+        sd_bus_close_unref(bus);
+}
+
+static int on_reply(sd_bus_message *m, void *userdata, sd_bus_error *error)
+{
+        struct fixture *f = userdata;
+        const char *text;
+
+        (void)error;
+        assert_false(sd_bus_message_is_method_error(m, NULL));
+        assert_true(sd_bus_message_read(m, "s", &text) > 0);
+        (void)snprintf(f->reply, sizeof(f->reply), "%s", text);
+        f->replies++;
+        return 0;
+}
+
+static void echo(struct fixture *f, sd_bus *bus, const char *text)
+{
+        unsigned before = f->replies;
+
+        assert_true(sd_bus_call_method_async(bus, NULL, NULL, PATH, INTERFACE, "Echo", on_reply, f,
+                                             "s", text) >= 0);
+        wait_until(f, f->replies > before);
+        assert_string_equal(f->reply, text);
+}
+
+/* Whatever somebody else does: a new client gets its answer. */
+static void assert_others_are_served(struct fixture *f)
+{
+        sd_bus *bus = open_client(f);
+        unsigned before = f->disconnected;
+
+        echo(f, bus, "hello");
+        close_client(bus);
+        wait_until(f, f->disconnected > before);
+}
+
+static void test_service(void **state)
+{
+        _cleanup_close_ int own = (int)syscall(SYS_pidfd_open, getpid(), 0);
+        struct fixture *f = *state;
+        sd_bus *a = open_client(f), *b = open_client(f);
+        struct sg_client *c;
+        struct stat st;
+
+        assert_int_equal(stat(f->path, &st), 0);
+        assert_true(S_ISSOCK(st.st_mode) && (st.st_mode & 0777) == 0666);
+        echo(f, a, "first");
+        echo(f, b, "second");
+        echo(f, a, "third");
+        assert_int_equal(n_clients(f), 2);
+        c = last_client(f);
+        assert_int_equal(c->caller.uid, getuid());
+        assert_true(sg_caller_is_process(&c->caller, own));
+        close_client(a);
+        wait_until(f, f->disconnected == 1);
+        echo(f, b, "fourth");
+        close_client(b);
+        wait_until(f, n_clients(f) == 0);
+}
+
+static void test_refused_by_the_owner(void **state)
+{
+        struct fixture *f = *state;
+        sd_bus *bus;
+
+        f->refuse = true;
+        bus = open_client(f);
+        wait_until(f, f->disconnected == 1);
+        assert_int_equal(n_clients(f), 0);
+        close_client(bus);
+        f->refuse = false;
+        assert_others_are_served(f);
+}
+
+static void test_freed_with_clients(void **state)
+{
+        struct fixture *f = *state;
+        sd_bus *a = open_client(f), *b = open_client(f);
+
+        echo(f, a, "x");
+        echo(f, b, "x");
+        f->server = sg_bus_server_free(f->server);
+        assert_int_equal(f->disconnected, 2);
+        assert_int_equal(access(f->path, F_OK), -1);
+        close_client(a);
+        close_client(b);
+}
+
+static void test_paths(void **state)
+{
+        struct fixture *f = *state;
+        struct sg_bus_server *other = NULL;
+        char longer[200];
+
+        memset(longer, 'x', sizeof(longer) - 1);
+        longer[sizeof(longer) - 1] = 0;
+        assert_int_equal(sg_bus_server_new(&other, f->event, longer, &ops, f), -ENAMETOOLONG);
+        assert_int_equal(sg_bus_server_new(&other, f->event, "/no/such/bus", &ops, f), -ENOENT);
+        assert_null(other);
+
+        /* A socket that a daemon left behind when it was killed. */
+        assert_int_equal(sg_bus_server_new(&other, f->event, f->path, &ops, f), 0);
+        assert_others_are_served(f);
+        sg_bus_server_free(other);
+}
+
+/* Clients that don't */
+
+static int open_raw(const char *path)
+{
+        struct sockaddr_un sa = {.sun_family = AF_UNIX};
+        int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+        strcpy(sa.sun_path, path);
+        if (fd >= 0 && connect(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0)
+                return sg_close(fd);
+        return fd;
+}
+
+static void send_raw(int fd, const void *data, size_t size)
+{
+        assert_int_equal(send(fd, data, size, MSG_NOSIGNAL), size);
+}
+
+static const char hello[] = "\0AUTH EXTERNAL\r\nDATA\r\nNEGOTIATE_UNIX_FD\r\nBEGIN\r\n";
+
+static void authenticate_raw(struct fixture *f, int fd)
+{
+        send_raw(fd, hello, sizeof(hello) - 1);
+        wait_until(f, n_clients(f) > 0);
+        wait_until(f, sd_bus_is_ready(last_client(f)->bus) > 0);
+}
+
+static bool is_closed(int fd)
+{
+        char buf[4096];
+        ssize_t n;
+
+        while ((n = recv(fd, buf, sizeof(buf), MSG_DONTWAIT)) > 0)
+                ;
+        return n == 0 || (errno != EAGAIN && errno != EINTR);
+}
+
+static void test_garbage(void **state)
+{
+        static const char not_auth[] = "\0GET / HTTP/1.1\r\nHost: here\r\n\r\n",
+                          not_nul[] = "AUTH EXTERNAL\r\n", not_message[64] = "x";
+        struct fixture *f = *state;
+        sd_bus *bystander = open_client(f);
+        _cleanup_close_ int a = open_raw(f->path), b = open_raw(f->path), c = -1;
+        char noise[MIB / 4];
+
+        echo(f, bystander, "before");
+        send_raw(a, not_nul, sizeof(not_nul) - 1);
+        wait_until(f, is_closed(a));
+        memset(noise, 0xa5, sizeof(noise)); /* no end of a line */
+        noise[0] = 0;
+        (void)!send(b, noise, sizeof(noise), MSG_NOSIGNAL | MSG_DONTWAIT);
+        wait_until(f, is_closed(b));
+
+        c = open_raw(f->path);
+        drain(f);
+        authenticate_raw(f, c);
+        send_raw(c, not_message, sizeof(not_message));
+        wait_until(f, is_closed(c));
+
+        c = (sg_close(c), open_raw(f->path));
+        send_raw(c, not_auth, sizeof(not_auth) - 1); /* refused, and may try again */
+        drain(f);
+        assert_int_equal(n_clients(f), 2);
+        echo(f, bystander, "after");
+        assert_others_are_served(f);
+        close_client(bystander);
+}
+
+/* A message whose head promises more than D-Bus allows, or than it then sends. */
+static void test_absurd_sizes(void **state)
+{
+        static const unsigned char huge[16] = {'l', 1, 0, 1, 0xff, 0xff, 0xff, 0xff, 1, 0, 0, 0},
+                                   large[16] = {'l', 1, 0, 1, 0, 0, 0, 7, 1, 0, 0, 0};
+        struct fixture *f = *state;
+        _cleanup_close_ int a = open_raw(f->path), b = -1;
+
+        authenticate_raw(f, a);
+        send_raw(a, huge, sizeof(huge));
+        wait_until(f, is_closed(a));
+        b = open_raw(f->path);
+        authenticate_raw(f, b);
+        send_raw(b, large, sizeof(large)); /* 112 MiB are announced */
+        drain(f);
+        assert_others_are_served(f);
+}
+
+static void test_never_authenticates(void **state)
+{
+        struct fixture *f = *state;
+        uint64_t begin = sg_now_monotonic_usec(), took;
+        sd_bus *bystander = open_client(f);
+        _cleanup_close_ int silent = open_raw(f->path), half = open_raw(f->path);
+
+        send_raw(half, "\0AUTH EXT", 9);
+        echo(f, bystander, "x");
+        wait_until(f, n_clients(f) == 3);
+        wait_until(f, n_clients(f) == 1);
+        took = sg_now_monotonic_usec() - begin;
+        assert_in_range(took, 4900000, 20000000);
+        assert_true(is_closed(silent) && is_closed(half));
+        echo(f, bystander, "y"); /* who was quick stays */
+        close_client(bystander);
+}
+
+/* Calls without an end, of which no answer is read; the server reads each at once. */
+static unsigned call_without_reading(struct fixture *f, sd_bus *bus, const char *method,
+                                     const char *types, const void *argument, unsigned max)
+{
+        unsigned n;
+
+        for (n = 0; n < max && f->disconnected == 0; n++) {
+                _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
+                unsigned before = f->calls;
+                uint64_t cookie;
+
+                assert_true(sd_bus_message_new_method_call(bus, &m, NULL, PATH, INTERFACE,
+                                                           method) >= 0);
+                assert_true(sd_bus_message_append_basic(m, types[0], argument) >= 0);
+                if (sd_bus_send(bus, m, &cookie) < 0) /* without one no reply is asked for */
+                        break;
+                wait_until(f, f->calls > before || f->disconnected > 0);
+        }
+        return n;
+}
+
+static sd_bus *open_reader_no_more(struct fixture *f)
+{
+        sd_bus *bus = open_client(f);
+
+        echo(f, bus, "the last that it reads");
+        assert_true(sd_bus_detach_event(bus) >= 0);
+        return bus;
+}
+
+static void test_does_not_read(void **state)
+{
+        struct fixture *f = *state;
+        sd_bus *bus = open_reader_no_more(f), *bystander = open_client(f);
+        size_t before = mallinfo2().uordblks, most;
+        char text[1001];
+        unsigned n;
+
+        memset(text, 'x', sizeof(text) - 1);
+        text[sizeof(text) - 1] = 0;
+        n = call_without_reading(f, bus, "Echo", "s", text, 1000000);
+        most = mallinfo2().uordblks;
+        wait_until(f, f->disconnected == 1);
+        assert_in_range(n, 512, 20000); /* the bound, and what 8 MiB of socket hold */
+        assert_true(most < before + 4 * MIB);
+        echo(f, bystander, "x");
+        close_client(bus);
+        close_client(bystander);
+}
+
+static void test_large_replies_are_refused(void **state)
+{
+        struct fixture *f = *state;
+        sd_bus *bus = open_reader_no_more(f);
+        size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
+        uint32_t size = MIB / 2;
+        unsigned pages;
+
+        (void)call_without_reading(f, bus, "Page", "u", &size, 400);
+        pages = f->calls - 1 - f->busy; /* one call was the echo */
+        assert_in_range(pages, 30, 80);
+        assert_true(mallinfo2().uordblks + mallinfo2().hblkhd < before + 48 * MIB);
+        assert_int_equal(f->disconnected, 0);
+        assert_others_are_served(f);
+        close_client(bus);
+}
+
+static void send_signals(struct sg_client *c, unsigned n)
+{
+        for (unsigned i = 0; i < n; i++) {
+                _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
+
+                assert_true(sd_bus_message_new_signal(c->bus, &m, PATH, INTERFACE, "Event") >= 0);
+                assert_true(sd_bus_message_append(m, "s", "something has happened") >= 0);
+                sg_client_send(c, m);
+        }
+}
+
+/* All in one go, as when an array is submitted: what was sent so far may be all that it gets. */
+static void test_signals_to_nobody(void **state)
+{
+        struct fixture *f = *state;
+        sd_bus *bus = open_reader_no_more(f);
+        size_t before = mallinfo2().uordblks;
+        struct sg_client *c = last_client(f);
+        uint64_t queued = 0;
+
+        send_signals(c, 100000);
+        assert_int_equal(f->disconnected, 0); /* never within a call of its own */
+        assert_true(sd_bus_get_n_queued_write(c->bus, &queued) >= 0);
+        assert_in_range(queued, 1, 512);
+        assert_true(mallinfo2().uordblks < before + 4 * MIB);
+        wait_until(f, f->disconnected == 1);
+        close_client(bus);
+        assert_others_are_served(f);
+}
+
+static void test_bursts_to_one_who_reads(void **state)
+{
+        struct fixture *f = *state;
+        sd_bus *bus = open_client(f);
+
+        echo(f, bus, "x");
+        for (int i = 0; i < 50; i++) {
+                send_signals(last_client(f), 500);
+                drain(f);
+        }
+        assert_int_equal(f->disconnected, 0);
+        echo(f, bus, "y");
+        close_client(bus);
+}
+
+/* Limits */
+
+/* As many connections as it can get, each of which authenticates, as its time would be over else;
+ * says "K" once the surplus has been closed, and goes when told. */
+static void child_main(const char *path, int say, int go)
+{
+        struct pollfd fds[PER_USER + TRY_MORE];
+        unsigned closed = 0;
+        char byte;
+
+        if (setgroups(0, NULL) < 0 || setresgid(12345, 12345, 12345) < 0 ||
+            setresuid(12345, 12345, 12345) < 0)
+                _exit(1);
+        for (size_t i = 0; i < SG_ELEMENTSOF(fds); i++) {
+                fds[i] = (struct pollfd){.fd = open_raw(path), .events = POLLIN};
+                if (fds[i].fd < 0)
+                        _exit(2);
+                (void)!send(fds[i].fd, hello, sizeof(hello) - 1, MSG_NOSIGNAL);
+        }
+        while (closed < TRY_MORE) {
+                if (poll(fds, SG_ELEMENTSOF(fds), -1) < 0)
+                        _exit(3);
+                for (size_t i = 0; i < SG_ELEMENTSOF(fds); i++)
+                        if (fds[i].revents && is_closed(fds[i].fd)) {
+                                fds[i].fd = sg_close(fds[i].fd);
+                                closed++;
+                        }
+        }
+        if (write(say, "K", 1) != 1)
+                _exit(4);
+        (void)!read(go, &byte, 1);
+        _exit(closed == TRY_MORE ? 0 : 5);
+}
+
+static int on_said(sd_event_source *source, int fd, uint32_t revents, void *userdata)
+{
+        char *said = userdata;
+
+        (void)source;
+        (void)revents;
+        if (read(fd, said, 1) != 1)
+                *said = '?';
+        return 0;
+}
+
+static void test_connections_per_user(void **state)
+{
+        struct fixture *f = *state;
+        sd_event_source *source;
+        int say[2], go[2], status;
+        char said = 0;
+        pid_t pid;
+
+        assert_int_equal(pipe2(say, O_CLOEXEC), 0);
+        assert_int_equal(pipe2(go, O_CLOEXEC), 0);
+        pid = fork();
+        assert_true(pid >= 0);
+        if (pid == 0) {
+                (void)close(go[1]);
+                child_main(f->path, say[1], go[0]);
+        }
+        (void)sg_close(say[1]);
+        (void)sg_close(go[0]);
+        assert_true(sd_event_add_io(f->event, &source, say[0], EPOLLIN, on_said, &said) >= 0);
+        assert_true(sd_event_source_set_enabled(source, SD_EVENT_ONESHOT) >= 0);
+        wait_until(f, said != 0);
+        assert_int_equal(said, 'K');
+        assert_int_equal(n_clients(f), PER_USER);
+        assert_int_equal(last_client(f)->caller.uid, 12345);
+        assert_others_are_served(f);
+        (void)sg_close(go[1]);
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+        assert_int_equal(status, 0);
+        wait_until(f, n_clients(f) == 0);
+        sd_event_source_disable_unref(source);
+        (void)sg_close(say[0]);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                TEST(test_service),
+                TEST(test_refused_by_the_owner),
+                TEST(test_freed_with_clients),
+                TEST(test_paths),
+                TEST(test_garbage),
+                TEST(test_absurd_sizes),
+                TEST(test_never_authenticates),
+                TEST(test_does_not_read),
+                TEST(test_large_replies_are_refused),
+                TEST(test_signals_to_nobody),
+                TEST(test_bursts_to_one_who_reads),
+                TEST(test_connections_per_user),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/* A server of the test's own on the loop of the test, and what both sides need. */
+#include "base/time-util.h"
+#include "edge/bus/server.h"
+#include "edge/common/log.h"
+#include "tests/unit/test.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <malloc.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <syslog.h>
+
+#define PATH "/test"
+#define INTERFACE "org.example.Test"
+#define PER_USER 128
+#define TRY_MORE 20
+#define MIB (1024U * 1024)
+
+struct fixture {
+        char dir[32], path[64];
+        sd_event *event;
+        struct sg_bus_server *server;
+        unsigned connected, disconnected, calls, busy, replies;
+        bool refuse;
+        char reply[32];
+};
+
+/* The server's side: Echo(s) → s; Page(u) → s of that size, by sg_client_reply(). */
+
+static struct fixture *fixture; /* of the test that runs */
+
+static inline int on_echo(sd_bus_message *m, void *userdata, sd_bus_error *error)
+{
+        const char *text;
+        int r;
+
+        (void)userdata;
+        (void)error;
+        fixture->calls++;
+        r = sd_bus_message_read(m, "s", &text);
+        return r < 0 ? r : sd_bus_reply_method_return(m, "s", text);
+}
+
+static inline int on_page(sd_bus_message *m, void *userdata, sd_bus_error *error)
+{
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
+        _cleanup_free_ char *text = NULL;
+        struct sg_client *c = userdata;
+        uint32_t size;
+        int r;
+
+        (void)error;
+        fixture->calls++;
+        r = sd_bus_message_read(m, "u", &size);
+        if (r < 0)
+                return r;
+        text = calloc(1, size + 1);
+        if (!text)
+                return -ENOMEM;
+        memset(text, 'x', size);
+        r = sd_bus_message_new_method_return(m, &reply);
+        if (r >= 0)
+                r = sd_bus_message_append(reply, "s", text);
+        if (r >= 0)
+                r = sg_client_reply(c, reply);
+        if (r == -EBUSY)
+                fixture->busy++;
+        return r < 0 ? r : 1;
+}
+
+static const sd_bus_vtable vtable[] = {
+        SD_BUS_VTABLE_START(0),
+        SD_BUS_METHOD("Echo", "s", "s", on_echo, SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD("Page", "u", "s", on_page, SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_VTABLE_END,
+};
+
+static inline int on_connected(struct sg_client *c, void *userdata)
+{
+        struct fixture *f = userdata;
+
+        f->connected++;
+        if (f->refuse)
+                return -EPERM;
+        return sd_bus_add_object_vtable(c->bus, NULL, PATH, INTERFACE, vtable, c);
+}
+
+static inline void on_disconnected(struct sg_client *c, void *userdata)
+{
+        struct fixture *f = userdata;
+
+        (void)c;
+        f->disconnected++;
+}
+
+static const struct sg_bus_server_ops ops = {on_connected, on_disconnected};
+
+static inline int setup(void **state)
+{
+        struct fixture *f = calloc(1, sizeof(*f));
+
+        assert_non_null(f);
+        strcpy(f->dir, "/tmp/sg-bus-XXXXXX");
+        assert_non_null(mkdtemp(f->dir));
+        assert_int_equal(chmod(f->dir, 0711), 0);
+        (void)snprintf(f->path, sizeof(f->path), "%s/bus", f->dir);
+        assert_int_equal(sd_event_new(&f->event), 0);
+        assert_int_equal(sg_bus_server_new(&f->server, f->event, f->path, &ops, f), 0);
+        sg_log_set_level(LOG_ERR);
+        fixture = f;
+        *state = f;
+        return 0;
+}
+
+static inline int teardown(void **state)
+{
+        struct fixture *f = *state;
+
+        sg_bus_server_free(f->server);
+        assert_int_equal(f->connected, f->disconnected);
+        sd_event_unref(f->event);
+        assert_int_equal(rmdir(f->dir), 0); /* its socket has gone with the server */
+        free(f);
+        return 0;
+}
+
+static inline unsigned n_clients(struct fixture *f)
+{
+        struct sg_list *it, *head = sg_bus_server_clients(f->server);
+        unsigned n = 0;
+
+        for (it = head->next; it != head; it = it->next)
+                n++;
+        return n;
+}
+
+static struct sg_client *last_client(struct fixture *f)
+{
+        assert_false(sg_list_empty(sg_bus_server_clients(f->server)));
+        return sg_list_entry(sg_bus_server_clients(f->server)->prev, struct sg_client, link);
+}
+
+#define wait_until(f, condition)                                                                   \
+        do {                                                                                       \
+                uint64_t _end = sg_now_monotonic_usec() + 20000000;                                \
+                while (!(condition)) {                                                             \
+                        assert_true(sg_now_monotonic_usec() < _end);                               \
+                        assert_true(sd_event_run((f)->event, 1000000) >= 0);                       \
+                }                                                                                  \
+        } while (0)
+
+static inline void drain(struct fixture *f)
+{
+        while (sd_event_run(f->event, 0) > 0)
+                ;
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Names of users and groups, from files of this test's own in a mount namespace. A user behind a
+ * line that is too long for the quick look is one that only NSS knows; a fifo in the place of
+ * nsswitch.conf is a lookup that hangs.
+ */
+#include "base/file.h"
+#include "edge/bus/users.h"
+#include "tests/unit/test.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define ANSWERS_MAX 8
+#define LONG_NAME "a-name-of-more-than-thirty-two-characters"
+
+struct fixture {
+        sd_event *event;
+        struct sg_users *users;
+        unsigned n;
+        char answers[ANSWERS_MAX][SG_USER_NAME_MAX];
+};
+
+static void on_name(const char *name, void *userdata)
+{
+        struct fixture *f = userdata;
+
+        assert_in_range(f->n, 0, ANSWERS_MAX - 1);
+        strcpy(f->answers[f->n++], name);
+}
+
+static void write_etc(const char *name, const char *text)
+{
+        char path[64];
+
+        (void)snprintf(path, sizeof(path), "/etc/%s", name);
+        assert_int_equal(sg_write_file_atomic(AT_FDCWD, path, text, strlen(text), 0644), 0);
+}
+
+static void write_passwd(const char *known)
+{
+        _cleanup_free_ char *text = NULL;
+        char gecos[8192];
+
+        memset(gecos, 'x', sizeof(gecos) - 1);
+        gecos[sizeof(gecos) - 1] = 0;
+        assert_true(asprintf(&text,
+                             "root:x:0:0::/:/bin/sh\n%s:x:70000:70000::/:/bin/sh\n"
+                             "%s:x:70003:70000::/:/bin/sh\n"
+                             "long:x:70001:70001:%s:/:/bin/sh\nfar:x:70002:70002::/:/bin/sh\n",
+                             known, LONG_NAME, gecos) > 0);
+        write_etc("passwd", text);
+}
+
+static int group_setup(void **state)
+{
+        (void)state;
+        if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+            mount("tmpfs", "/etc", "tmpfs", 0, "mode=0755") < 0)
+                return -1;
+        write_etc("nsswitch.conf", "passwd: files\n");
+        write_etc("group",
+                  "root:x:0:\nwheel:x:500:near\nstaff:x:501:\nsudo:x:500:\nstaff2:x:502:\n");
+        return 0;
+}
+
+static int setup(void **state)
+{
+        struct fixture *f = calloc(1, sizeof(*f));
+
+        assert_non_null(f);
+        write_passwd("near");
+        assert_int_equal(sd_event_new(&f->event), 0);
+        assert_int_equal(sg_users_new(&f->users, f->event), 0);
+        *state = f;
+        return 0;
+}
+
+static int teardown(void **state)
+{
+        struct fixture *f = *state;
+
+        sg_users_free(f->users);
+        assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child is left */
+        assert_int_equal(errno, ECHILD);
+        sd_event_unref(f->event);
+        free(f);
+        return 0;
+}
+
+static void ask(struct fixture *f, uid_t uid)
+{
+        assert_int_equal(sg_users_lookup(f->users, uid, on_name, f), 0);
+}
+
+static void wait_for(struct fixture *f, unsigned n)
+{
+        while (f->n < n)
+                assert_true(sd_event_run(f->event, 10000000) > 0);
+        assert_int_equal(f->n, n);
+}
+
+static void test_local(void **state)
+{
+        struct fixture *f = *state;
+
+        ask(f, 0);
+        ask(f, 70000);
+        assert_int_equal(f->n, 2); /* at once */
+        assert_string_equal(f->answers[0], "root");
+        assert_string_equal(f->answers[1], "near");
+}
+
+static void test_only_nss_knows(void **state)
+{
+        struct fixture *f = *state;
+
+        ask(f, 70002);
+        assert_int_equal(f->n, 0);
+        wait_for(f, 1);
+        assert_string_equal(f->answers[0], "far");
+        ask(f, 70002);
+        assert_int_equal(f->n, 2);
+        assert_string_equal(f->answers[1], "far");
+}
+
+static void test_nobody_knows(void **state)
+{
+        struct fixture *f = *state;
+
+        ask(f, 4000000);
+        assert_int_equal(f->n, 0);
+        wait_for(f, 1);
+        assert_string_equal(f->answers[0], "4000000");
+        ask(f, 4000000);
+        assert_int_equal(f->n, 2);
+        ask(f, 70003); /* nor can a name of that length be kept */
+        wait_for(f, 3);
+        assert_string_equal(f->answers[2], "70003");
+}
+
+static void test_cache(void **state)
+{
+        struct fixture *f = *state;
+
+        ask(f, 70000);
+        write_passwd("renamed");
+        ask(f, 70000);
+        assert_string_equal(f->answers[1], "near");
+        sg_users_free(f->users);
+        assert_int_equal(sg_users_new(&f->users, f->event), 0);
+        ask(f, 70000);
+        assert_string_equal(f->answers[2], "renamed");
+}
+
+static unsigned count_children(void)
+{
+        _cleanup_free_ char *text = NULL;
+        unsigned n = 0;
+
+        assert_int_equal(sg_read_file(AT_FDCWD, "/proc/thread-self/children", 65536, &text, NULL),
+                         0);
+        for (const char *p = text; *p; p++)
+                n += *p == ' ';
+        return n;
+}
+
+static void test_many_ask_for_one(void **state)
+{
+        struct fixture *f = *state;
+        unsigned far = 0;
+
+        for (int i = 0; i < 4; i++)
+                ask(f, 70002);
+        assert_int_equal(count_children(), 1);
+        ask(f, 70001);
+        assert_int_equal(count_children(), 2);
+        wait_for(f, 5);
+        for (int i = 0; i < 5; i++)
+                far += strcmp(f->answers[i], "far") == 0;
+        assert_int_equal(far, 4);
+}
+
+/* A lookup that hangs holds up nobody, and ends with us. */
+static void test_hung(void **state)
+{
+        struct fixture *f = *state;
+
+        assert_int_equal(unlink("/etc/nsswitch.conf"), 0);
+        assert_int_equal(mkfifo("/etc/nsswitch.conf", 0644), 0);
+        ask(f, 70002);
+        ask(f, 70000);
+        assert_int_equal(f->n, 1);
+        assert_string_equal(f->answers[0], "near");
+        while (sd_event_run(f->event, 0) > 0)
+                ;
+        assert_int_equal(f->n, 1);
+        f->users = sg_users_free(f->users);
+        assert_int_equal(f->n, 1); /* and is never answered */
+        assert_int_equal(unlink("/etc/nsswitch.conf"), 0);
+        write_etc("nsswitch.conf", "passwd: files\n");
+}
+
+static bool has(char *const *names, const char *name)
+{
+        for (; *names; names++)
+                if (strcmp(*names, name) == 0)
+                        return true;
+        return false;
+}
+
+static void test_groups(void **state)
+{
+        static const gid_t gids[] = {500, 502, 77777};
+        char **names;
+
+        (void)state;
+        assert_int_equal(sg_users_group_names(gids, SG_ELEMENTSOF(gids), &names), 0);
+        assert_true(has(names, "500") && has(names, "wheel") && has(names, "sudo"));
+        assert_true(has(names, "502") && has(names, "staff2") && has(names, "77777"));
+        assert_false(has(names, "staff"));
+        assert_false(has(names, "root"));
+        sg_strv_free(names);
+        assert_int_equal(sg_users_group_names(NULL, 0, &names), 0);
+        assert_null(names[0]);
+        sg_strv_free(names);
+        sg_strv_free(NULL);
+}
+
+static void test_find_group(void **state)
+{
+        gid_t gid = 7;
+
+        (void)state;
+        assert_int_equal(sg_users_find_group("staff2", &gid), 0);
+        assert_int_equal(gid, 502);
+        assert_int_equal(sg_users_find_group("staff3", &gid), -ENOENT);
+        assert_int_equal(sg_users_find_group("500", &gid), -ENOENT);
+        assert_int_equal(gid, 502);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                TEST(test_local),  TEST(test_only_nss_knows),   TEST(test_nobody_knows),
+                TEST(test_cache),  TEST(test_many_ask_for_one), TEST(test_hung),
+                TEST(test_groups), TEST(test_find_group),
+        };
+
+        return cmocka_run_group_tests(tests, group_setup, NULL);
+}
