@@ -192,6 +192,7 @@ $(O)/schedctl: $(call obj,$(CTL_SRC)) $(CORE_LIB) $(BASE_LIB)
 $(O)/tests/unit/%: $(O)/obj/tests/unit/%.o $(EDGE_LIB) $(CORE_LIB) $(CLIENT_LIB) $(BASE_LIB)
 	$(link) $(EDGE_LIBS) $(UNIT_LIBS) -lcmocka -lm
 $(VECTORS): $(call obj,$(wildcard tests/unit/vectors/vectors_*.c))
+$(O)/tests/unit/core/life/test_life: $(call obj,tests/unit/core/life/world.c tests/unit/core/life/moves.c)
 $(O)/tests/prop/%: $(O)/obj/tests/prop/%.o $(CORE_LIB) $(BASE_LIB)
 	$(link) -lcmocka -lm
 $(O)/tests/workloads/%: $(O)/obj/tests/workloads/%.o

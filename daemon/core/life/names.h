@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/* The vocabulary of a job's life (life.h): where it stands, what can happen, what is to be done. */
+
+#define SG_LIFE_STATES(X)                                                                          \
+        X(NEW, new)               /* its submission is being stored, nobody sees it */             \
+        X(WAITING, waiting)       /* in the queue, or kept out of it */                            \
+        X(BEGINNING, beginning)   /* its groups are made, `starting` is being stored */            \
+        X(YIELDING, yielding)     /* something is short: what it has got goes back */              \
+        X(OFFERED, offered)       /* stored, until its terminal comes for it */                    \
+        X(STARTING, starting)     /* its keeper, its place and its process are waited for */       \
+        X(PUBLISHING, publishing) /* its fate is being published by us, not by its keeper */       \
+        X(RELEASED, released)     /* GO was sent */                                                \
+        X(RUNNING, running)       /* or suspended */                                               \
+        X(DROPPED, dropped)       /* its gate was closed before GO: its keeper goes away */        \
+        X(LOOKING, looking)       /* its directory is asked what became of it */                   \
+        X(LINGERING, lingering)   /* that is known, but something of it lives */                   \
+        X(ASKING, asking)         /* systemd is asked how it ended */                              \
+        X(LISTENING, listening)   /* what it said last is being read */                            \
+        X(ENDING, ending)         /* its end is being stored */                                    \
+        X(CLEARING, clearing)     /* … is stored; its keeper and its groups are still there */   \
+        X(GONE, gone)
+
+#define SG_LIFE_EVENTS(X)                                                                          \
+        X(STORED)      /* its submission is durable */                                             \
+        X(MET_QUEUED)  /* found in the store by a daemon that comes back … */                    \
+        X(MET_LIVE)    /* … as one that isn't only queued */                                     \
+        X(MET_ADOPTED) /* … as one that somebody else runs */                                    \
+        X(TURN)        /* the queue names it */                                                    \
+        X(FAIL)        /* it can't start any more: `state`, the reason is in its row */            \
+        X(GROUPS_MADE)                                                                             \
+        X(GROUPS_FAILED) /* `what`, `error`, `why` */                                              \
+        X(GROUPS_GONE)                                                                             \
+        X(GROUPS_BUSY) /* something lives in them */                                               \
+        X(START_STORED)                                                                            \
+        X(START_UNSTORED) /* `error` */                                                            \
+        X(ATTACH)         /* its terminal comes for it */                                          \
+        X(HANDED)         /* … and is its keeper now */                                          \
+        X(HAND_FAILED)    /* `error` */                                                            \
+        X(LAUNCHED)       /* its keeper is there, and watched */                                   \
+        X(LAUNCH_FAILED)  /* `what`, `error` */                                                    \
+        X(PLACED)         /* its groups are there */                                               \
+        X(PLACE_FAILED)   /* `what`, `error`, `why` */                                             \
+        X(READY)          /* its process waits */                                                  \
+        X(ADMITTED)       /* … and is where it should be: `pid` */                               \
+        X(REFUSED)                                                                                 \
+        X(FATE_RUN)  /* published by us */                                                         \
+        X(FATE_VOID) /* … or not */                                                              \
+        X(GO_FAILED)                                                                               \
+        X(STARTED)   /* its keeper's word, or the job itself was heard */                          \
+        X(SILENCE)   /* its keeper has said nothing for too long */                                \
+        X(OVER)      /* nothing of it lives, as its keeper says */                                 \
+        X(ENDED)     /* its record is durable, as its keeper says */                               \
+        X(GATE_LOST) /* the gate is closed */                                                      \
+        X(KEEPER_GONE)                                                                             \
+        X(LOOKED) /* at its directory: `finding` */                                                \
+        X(LOOK_DUE)                                                                                \
+        X(FOLLOWED)    /* it runs, and is watched from now on: `pid` */                            \
+        X(FOLLOW_GONE) /* its keeper has just gone */                                              \
+        X(FOLLOW_FAILED)                                                                           \
+        X(EMPTY)      /* nothing lives in its groups: `end` */                                     \
+        X(LEFT)       /* an adopted one's group is empty or gone */                                \
+        X(TOLD)       /* how it ended, in its row */                                               \
+        X(LAST_WORDS) /* have been read, or nobody waits for them any more */                      \
+        X(END_STORED)                                                                              \
+        X(END_UNSTORED) /* `error` */                                                              \
+        X(STORE_DUE)                                                                               \
+        X(CLEAR_DUE)                                                                               \
+        X(STOP) /* somebody wants it to end: `intent`, `why` or NULL */                            \
+        X(INTENT_STORED)                                                                           \
+        X(TIME_LIMIT) /* `why` */                                                                  \
+        X(GRACE_OVER)                                                                              \
+        X(KEEPER_LATE) /* its job is dead, and it is still there */
+
+#define SG_LIFE_ACTIONS(X)                                                                         \
+        X(ANNOUNCE, announce) /* tell who has subscribed */                                        \
+        X(AWAIT, await)       /* what it is to wait for, then into the queue */                    \
+        X(ENQUEUE, enqueue)                                                                        \
+        X(LEAVE_QUEUE, leave_queue)                                                                \
+        X(TAKE_PLACE, take_place)   /* in the queue, as one that runs */                           \
+        X(MAKE_GROUPS, make_groups) /* → GROUPS_MADE, _SHORT, _FAILED */                         \
+        X(FIND_GROUPS, find_groups)                                                                \
+        X(DROP_GROUPS, drop_groups) /* → GROUPS_GONE, _BUSY */                                   \
+        X(KILL_GROUPS, kill_groups)                                                                \
+        X(PAUSE_STARTS, pause_starts) /* the node is short of something */                         \
+        X(STORE_START, store_start)   /* → START_STORED, _UNSTORED */                            \
+        X(SAY_STORED, say_stored)                                                                  \
+        X(SAY_UNSTORED, say_unstored)                                                              \
+        X(SAY_NOT_STARTED, say_not_started)                                                        \
+        X(PUBLISH, publish)         /* its allocation */                                           \
+        X(OFFER, offer)             /* → ATTACH, when its terminal comes */                      \
+        X(HAND_OVER, hand_over)     /* → HANDED, HAND_FAILED */                                  \
+        X(LAUNCH, launch)           /* its keeper → LAUNCHED, LAUNCH_FAILED */                   \
+        X(PLACE, place)             /* → PLACED, PLACE_FAILED */                                 \
+        X(VERIFY, verify)           /* → ADMITTED, REFUSED */                                    \
+        X(PUBLISH_RUN, publish_run) /* → FATE_RUN, FATE_VOID */                                  \
+        X(SEND_GO, send_go)         /* → GO_FAILED, if it can't be sent */                       \
+        X(CLOSE_GATE, close_gate)                                                                  \
+        X(COUNT, count)                 /* its counters, before its groups go */                   \
+        X(BEGIN_RUNNING, begin_running) /* measure, govern, log */                                 \
+        X(FOLLOW, follow)               /* → FOLLOWED, FOLLOW_GONE, FOLLOW_FAILED */             \
+        X(TAKE_UP, take_up)             /* measure and govern it again */                          \
+        X(CHANGED, changed)             /* its row: store it as a hint, and announce it */         \
+        X(STAND_DOWN, stand_down)       /* others have its share from now on */                    \
+        X(LOOK, look)                   /* at its directory → LOOKED */                          \
+        X(LOOK_VOID, look_void)         /* … and see to it that it doesn't run any more */       \
+        X(SAY_UNREADABLE, say_unreadable)                                                          \
+        X(SAY_KEEPER_LOST, say_keeper_lost)                                                        \
+        X(CHECK_GROUPS, check_groups) /* → EMPTY, when nothing lives in them */                  \
+        X(STORE_INTENT, store_intent) /* → INTENT_STORED */                                      \
+        X(ACKNOWLEDGE, acknowledge)   /* who wanted it to end */                                   \
+        X(WARN, warn)                 /* its terminal, that its time is over */                    \
+        X(TERM, term)                                                                              \
+        X(KILL, kill)                                                                              \
+        X(KILL_KEEPER, kill_keeper)                                                                \
+        X(WIND_UP, wind_up)     /* out of the queue; nobody governs or watches it */               \
+        X(LISTEN, listen)       /* → LAST_WORDS */                                               \
+        X(STORE_END, store_end) /* → END_STORED, _UNSTORED */                                    \
+        X(TELL_END, tell_end)   /* who waits for it */                                             \
+        X(ARM_TIME_LIMIT, arm_time_limit)                                                          \
+        X(ARM_GRACE, arm_grace)                                                                    \
+        X(ARM_KEEPER, arm_keeper)                                                                  \
+        X(ARM_SILENCE, arm_silence)                                                                \
+        X(ARM_LOOK, arm_look)                                                                      \
+        X(ARM_STORE, arm_store)                                                                    \
+        X(ARM_CLEAR, arm_clear)                                                                    \
+        X(FREE, free)
+
+#define SG_LIFE_STATE(name, text) SG_LIFE_##name,
+enum sg_life_state { SG_LIFE_STATES(SG_LIFE_STATE) _SG_LIFE_STATE_MAX };
+
+#define SG_LIFE_EVENT(name) SG_LIFE_E_##name,
+enum sg_life_event_kind { SG_LIFE_E_NONE, SG_LIFE_EVENTS(SG_LIFE_EVENT) _SG_LIFE_EVENT_MAX };
+
+#define SG_LIFE_ACTION(name, text) SG_LIFE_DO_##name,
+enum sg_life_action { SG_LIFE_DO_NOTHING, SG_LIFE_ACTIONS(SG_LIFE_ACTION) _SG_LIFE_ACTION_MAX };
+
+const char *sg_life_state_to_string(enum sg_life_state state);
+const char *sg_life_event_to_string(enum sg_life_event_kind kind); /* "START_STORED" */
+const char *sg_life_action_to_string(enum sg_life_action action);

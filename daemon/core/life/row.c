@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What happens to a job, in its row: states, reasons, times. */
+#include "base/cleanup.h"
+#include "core/life/internal.h"
+#include "proto/names.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FAILED_STARTS_MAX 3
+/* Until a job is started again that couldn't be for want of something on the node. */
+#define START_AGAIN_USEC (1ULL * 1000000)
+
+static const char *error_of(const struct sg_life_event *e)
+{
+        return e->why ?: strerror(-e->error);
+}
+
+bool sg_life_may_pass(int error)
+{
+        static const int errors[] = {EAGAIN,       ENOMEM,     EMFILE, ENFILE,   ENOSPC,
+                                     ECONNREFUSED, ECONNRESET, EPIPE,  ENOTCONN, ETIMEDOUT};
+
+        for (size_t i = 0; i < SG_ELEMENTSOF(errors); i++)
+                if (error == -errors[i])
+                        return true;
+        return false;
+}
+
+/* The beginning */
+
+void sg_life_row_begin(struct sg_life_step *s)
+{
+        struct sg_job *row = s->row;
+
+        *s->life = (struct sg_life){.state = s->life->state,
+                                    .graceless = s->life->graceless,
+                                    .failed_starts = s->life->failed_starts};
+        row->state = SG_JOB_STARTING;
+        row->key.attempt++;
+        row->pid = 0;
+        row->started_usec = row->ended_usec = 0;
+        row->exit_code = -1;
+        row->signal = 0;
+        row->eval[0] = '\0';
+        row->step = row->total = SG_UNLIMITED;
+        row->net_rx_bytes = row->net_tx_bytes = SG_UNLIMITED;
+        sg_job_clear_reason(row);
+        strcpy(row->boot_id, s->event->boot_id);
+        row->changed_usec = s->event->now_usec;
+}
+
+static void say_cannot(struct sg_life_step *s, const char *what)
+{
+        (void)sg_job_set_reason(s->row, "cannot %s: %s", what, error_of(s->event));
+}
+
+void sg_life_row_short(struct sg_life_step *s)
+{
+        say_cannot(s, s->event->what);
+}
+
+void sg_life_row_unstored(struct sg_life_step *s)
+{
+        say_cannot(s, "store its start");
+}
+
+/* What is short now may not be later. Nobody asks for another attempt of one that had none. */
+void sg_life_row_back_in_queue(struct sg_life_step *s)
+{
+        s->row->state = SG_JOB_QUEUED;
+        s->row->intent = SG_INTENT_NONE;
+        s->row->begin_usec = s->event->now_usec + START_AGAIN_USEC;
+}
+
+void sg_life_row_not_started(struct sg_life_step *s)
+{
+        /* (a socket's path may be missing for a moment) */
+        s->life->may_pass = sg_life_may_pass(s->event->error) || s->event->error == -ENOENT;
+        say_cannot(s, s->event->what);
+}
+
+void sg_life_row_admitted(struct sg_life_step *s)
+{
+        s->row->pid = s->event->pid;
+}
+
+void sg_life_row_started(struct sg_life_step *s)
+{
+        s->life->failed_starts = 0;
+        s->row->state = SG_JOB_RUNNING;
+        s->row->started_usec = s->event->now_usec;
+}
+
+/* The daemon that had started it died before that was stored. */
+void sg_life_row_followed(struct sg_life_step *s)
+{
+        if (s->row->pid == 0)
+                s->row->pid = s->event->pid;
+        if (s->row->state == SG_JOB_STARTING)
+                sg_life_row_started(s);
+}
+
+void sg_life_row_is_to_end(struct sg_life_step *s)
+{
+        if (s->event->why)
+                (void)sg_job_set_reason(s->row, "%s", s->event->why);
+        s->row->intent = s->event->intent;
+        s->row->changed_usec = s->event->now_usec;
+}
+
+void sg_life_row_time_is_over(struct sg_life_step *s)
+{
+        (void)sg_job_set_reason(s->row, "%s", s->event->why);
+        s->row->intent = SG_INTENT_TIMEOUT;
+        s->row->changed_usec = s->event->now_usec;
+}
+
+/* As soon as it is back in the queue. */
+void sg_life_row_cancelled_later(struct sg_life_step *s)
+{
+        s->row->intent = SG_INTENT_CANCEL;
+}
+
+void sg_life_row_released(struct sg_life_step *s)
+{
+        s->life->again = false;
+        s->life->killed = false;
+}
+
+/* The end */
+
+static void end_as(struct sg_life_step *s, enum sg_job_state state)
+{
+        struct sg_job *row = s->row;
+
+        s->life->again = false;
+        row->state = state;
+        row->pid = 0;
+        row->changed_usec = s->event->now_usec;
+        if (row->ended_usec == 0)
+                row->ended_usec = s->event->now_usec;
+        free(row->command);
+        row->command = NULL;
+}
+
+static void end_as_failure(struct sg_life_step *s)
+{
+        s->row->exit_code = SG_EXIT_OWN_FAILURE;
+        end_as(s, SG_JOB_FAILED);
+}
+
+static void requeue(struct sg_life_step *s)
+{
+        struct sg_job *row = s->row;
+
+        s->life->again = true;
+        row->state = SG_JOB_QUEUED;
+        row->intent = SG_INTENT_NONE;
+        row->pid = 0;
+        row->changed_usec = s->event->now_usec;
+}
+
+void sg_life_row_cancelled(struct sg_life_step *s)
+{
+        sg_life_row_is_to_end(s);
+        end_as(s, SG_JOB_KILLED);
+}
+
+void sg_life_row_failed(struct sg_life_step *s)
+{
+        if (s->event->state == SG_JOB_FAILED)
+                end_as_failure(s);
+        else
+                end_as(s, s->event->state);
+}
+
+void sg_life_row_given_up(struct sg_life_step *s)
+{
+        sg_life_row_not_started(s);
+        end_as_failure(s);
+}
+
+void sg_life_row_hand_failed(struct sg_life_step *s)
+{
+        say_cannot(s, "hand it over to its shim");
+        end_as_failure(s);
+}
+
+void sg_life_row_cannot_yield(struct sg_life_step *s)
+{
+        end_as_failure(s);
+}
+
+void sg_life_row_never_ran(struct sg_life_step *s)
+{
+        struct sg_job *row = s->row;
+
+        if (row->intent == SG_INTENT_CANCEL || row->intent == SG_INTENT_TIMEOUT) {
+                end_as(s, SG_JOB_KILLED);
+        } else if (row->foreground) {
+                (void)sg_job_set_reason(row, "%s", SG_LIFE_RUNNER_GONE);
+                end_as(s, SG_JOB_KILLED);
+        } else if (s->life->may_pass) {
+                row->begin_usec = s->event->now_usec + START_AGAIN_USEC;
+                requeue(s);
+        } else if (++s->life->failed_starts > FAILED_STARTS_MAX) {
+                (void)sg_job_set_reason(row, "its keeper could not start it, %d times",
+                                        FAILED_STARTS_MAX);
+                end_as_failure(s);
+        } else {
+                (void)sg_job_set_reason(row, "attempt %" PRIu64 " did not get as far as running",
+                                        row->key.attempt);
+                requeue(s);
+        }
+}
+
+static bool is_worth_another(const struct sg_job *row)
+{
+        bool failed = row->state == SG_JOB_OOM || row->state == SG_JOB_KILLED ||
+                      row->state == SG_JOB_FAILED || row->state == SG_JOB_LOST ||
+                      (row->state == SG_JOB_EXITED && row->exit_code != 0);
+
+        return failed && row->retry > 0 && row->intent == SG_INTENT_NONE && !row->foreground;
+}
+
+static void say_retry(struct sg_job *row)
+{
+        row->retry--;
+        if (row->state == SG_JOB_EXITED)
+                (void)sg_job_set_reason(row,
+                                        "attempt %" PRIu64 " exited with %" PRIi64 "; trying again",
+                                        row->key.attempt, row->exit_code);
+        else
+                (void)sg_job_set_reason(row, "attempt %" PRIu64 " ended as %s; trying again",
+                                        row->key.attempt, sg_job_state_to_string(row->state));
+}
+
+/* The row says how the attempt ended: the job ends with it, or goes back to the queue. */
+void sg_life_row_concluded(struct sg_life_step *s)
+{
+        struct sg_job *row = s->row;
+
+        sg_fate_settle(row, &s->event->end, s->event->now_usec);
+        if (row->intent == SG_INTENT_REQUEUE && !row->foreground) {
+                requeue(s);
+        } else if (is_worth_another(row)) {
+                say_retry(row);
+                requeue(s);
+        } else {
+                end_as(s, (enum sg_job_state)row->state);
+        }
+}
+
+void sg_life_row_told(struct sg_life_step *s)
+{
+        end_as(s, (enum sg_job_state)s->row->state);
+}
+
+/* It was cancelled on its way back to the queue. */
+void sg_life_row_killed_after_all(struct sg_life_step *s)
+{
+        end_as(s, SG_JOB_KILLED);
+}
