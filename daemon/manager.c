@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "manager.h"
 #include "adopt/adopt.h"
+#include "api/api.h"
 #include "base/cleanup.h"
 #include "base/fault.h"
 #include "base/file.h"
@@ -29,100 +30,6 @@
 /* To die of its writer sooner than this after a start isn't mended by another start. */
 #define START_OVER_USEC SG_USEC_PER_SEC
 
-/* Live jobs */
-
-static struct sg_live **bucket(struct sg_manager *m, uint64_t n)
-{
-        return &m->buckets[n % SG_JOB_BUCKETS];
-}
-
-struct sg_live *sg_manager_find(struct sg_manager *m, uint64_t n)
-{
-        struct sg_live *l = *bucket(m, n);
-
-        while (l && l->job.key.n != n)
-                l = l->chain;
-        return l;
-}
-
-struct sg_live *sg_manager_find_key(struct sg_manager *m, const struct sg_job_key *key)
-{
-        struct sg_live *l = *bucket(m, key->n);
-
-        while (l && !sg_job_key_is_same(&l->job.key, key))
-                l = l->chain;
-        return l;
-}
-
-uint64_t sg_manager_count_waiting(struct sg_manager *m, uint64_t uid)
-{
-        struct sg_live *l;
-        uint64_t n = 0;
-
-        sg_list_foreach (l, &m->jobs, link)
-                n += l->job.uid == uid && l->job.state == SG_JOB_QUEUED;
-        return n;
-}
-
-int sg_live_new(struct sg_live **ret, struct sg_manager *m, uint64_t n)
-{
-        struct sg_live *l = calloc(1, sizeof(*l));
-
-        if (!l)
-                return -ENOMEM;
-        l->manager = m;
-        l->gate = l->shim_pidfd = l->group_events = -1;
-        memset(&l->counters, 0xff, sizeof(l->counters)); /* not known */
-        sg_list_init(&l->after_link);
-        sg_list_init(&l->active_link);
-        sg_list_init(&l->entry.link);
-        sg_list_init(&l->waiters);
-        sg_list_init(&l->adopted_link);
-        sg_job_init(&l->job);
-        strcpy(l->job.key.origin, m->node.name);
-        l->job.key.n = n;
-        l->class = &m->settings->classes[0];
-        sg_list_append(&m->jobs, &l->link);
-        m->n_jobs++;
-        l->chain = *bucket(m, n);
-        *bucket(m, n) = l;
-        *ret = l;
-        return 0;
-}
-
-void sg_live_free(struct sg_live *l)
-{
-        struct sg_manager *m = l->manager;
-        struct sg_live **p = bucket(m, l->job.key.n);
-
-        assert(sg_list_empty(&l->waiters));
-        while (*p != l)
-                p = &(*p)->chain;
-        *p = l->chain;
-        sg_list_remove(&l->link);
-        m->n_jobs--;
-        sg_list_remove(&l->after_link);
-        sg_list_remove(&l->active_link);
-        sg_adopted_forget(l);
-        sg_queue_remove(m->queue, &l->entry);
-        sg_loop_end(l);
-        sg_monitor_forget(l);
-        m->n_starting -= l->counted;
-        sg_launcher_forget(m->launcher, l);
-        sg_live_unwatch_group(l);
-        sd_event_source_disable_unref(l->timer);
-        sd_bus_message_unref(l->attach);
-        sg_live_close_gate(l);
-        sg_poller_remove(m->shims, l->shim_pidfd);
-        (void)sg_close(l->shim_pidfd);
-        sg_scope_free(l->scope);
-        sg_job_deinit(&l->job);
-        free(l->record);
-        free(l->pinned);
-        free(l->after);
-        free(l);
-}
-
 void sg_manager_fault(struct sg_manager *m, const char *point)
 {
         char path[PATH_MAX];
@@ -139,13 +46,13 @@ static void settings_apply(struct sg_manager *m)
 {
         struct sg_live *l;
 
-        sg_list_foreach (l, &m->jobs, link) {
+        sg_list_foreach (l, &m->jobs->all, link) {
                 l->class = sg_settings_class(m->settings, l->job.class);
                 if (!l->class)
                         l->class = &m->settings->classes[0];
                 sg_live_apply_class(l);
         }
-        if (sg_queue_configure(m->queue, m->settings) < 0)
+        if (sg_queue_configure(m->jobs->queue, m->settings) < 0)
                 sg_log(LOG_ERR, "cannot apply all of the queue's settings: out of memory");
         sg_store_set_retention(m->store, m->settings->history_jobs, m->settings->history_usec);
         sg_manager_schedule(m);
@@ -318,7 +225,7 @@ static int open_launcher(struct sg_manager *m, const struct sg_manager_options *
         int r = find_shim(&shim);
 
         return r < 0 ? r
-                     : sg_launcher_new(&m->launcher, m->event, shim, sg_store_dir(m->store),
+                     : sg_launcher_new(&m->jobs->launcher, m->event, shim, sg_store_dir(m->store),
                                        o->launcher);
 }
 
@@ -355,16 +262,12 @@ static int open_runtime(struct sg_manager *m, const struct sg_manager_options *o
 
 static int make_parts(struct sg_manager *m)
 {
-        int r = sg_queue_new(&m->queue);
+        int r = sg_jobs_new(&m->jobs, m);
 
-        if (r >= 0)
-                r = sg_poller_new(&m->gates, m->event, sg_live_on_gate);
-        if (r >= 0)
-                r = sg_poller_new(&m->shims, m->event, sg_live_on_shim_exit);
-        if (r >= 0)
-                r = sg_poller_new(&m->groups, m->event, sg_live_on_group);
-        if (r >= 0)
-                r = sg_users_new(&m->users, m->event);
+        if (r < 0)
+                return r;
+        m->jobs->calls = &sg_api_live_calls;
+        r = sg_users_new(&m->users, m->event);
         return r < 0 ? r : sg_authorizer_new(&m->authorizer);
 }
 
@@ -387,15 +290,15 @@ static int manager_start(struct sg_manager *m, const struct sg_manager_options *
                 return fail(ret_why, r, "load the configuration");
         if (!o->node_name)
                 strcpy(m->node.name, m->settings->name);
+        r = make_parts(m);
+        if (r < 0)
+                return fail(ret_why, r, "start");
         r = open_launcher(m, o);
         if (r < 0)
                 return fail(ret_why, r, "find schedgov-shim beside schedgovd or in " SG_LIBDIR);
         r = open_backend(m, o, ret_why);
         if (r < 0)
                 return fail(ret_why, r, "open the backend");
-        r = make_parts(m);
-        if (r < 0)
-                return fail(ret_why, r, "start");
         if (o->user || sg_users_find_group("schedgov", &m->admin_gid) < 0)
                 m->admin_gid = (gid_t)-1;
         settings_apply(m);
@@ -437,9 +340,6 @@ int sg_manager_new(struct sg_manager **ret, sd_event *event, const struct sg_man
         *ret_why = NULL;
         m->event = sd_event_ref(event);
         m->node.meminfo_fd = -1;
-        sg_list_init(&m->jobs);
-        sg_list_init(&m->active);
-        sg_list_init(&m->dependents);
         m->config_place = o->config;
         m->config_place.check = sg_progress_check_value;
         r = manager_start(m, o, ret_why);
@@ -451,26 +351,9 @@ int sg_manager_new(struct sg_manager **ret, sd_event *event, const struct sg_man
         return 0;
 }
 
-#define SHIM_EXIT_MSEC 1000
-
-/* A job that has ended, but for its shim, which is exiting: its groups are not left to the next
- * start. */
-static void remove_groups_of_ended(struct sg_live *l)
-{
-        struct pollfd shim = {.fd = l->shim_pidfd, .events = POLLIN};
-
-        if (!l->ended_durable || !l->scope)
-                return;
-        if (l->shim > 0)
-                (void)poll(&shim, 1, SHIM_EXIT_MSEC);
-        (void)sg_live_drop_scope(l);
-}
-
 /* What runs goes on: only our side of it is dropped. */
 struct sg_manager *sg_manager_free(struct sg_manager *m)
 {
-        struct sg_live *l, *next;
-
         if (!m)
                 return NULL;
         m->stopping = true;
@@ -481,28 +364,17 @@ struct sg_manager *sg_manager_free(struct sg_manager *m)
         m->service = sg_bus_service_free(m->service);
         m->authorizer = sg_authorizer_free(m->authorizer);
         sg_store_close(m->store);
-        sg_list_foreach_safe (l, next, &m->jobs, link) {
-                remove_groups_of_ended(l);
-                sg_live_free(l);
-        }
-        m->gates = sg_poller_free(m->gates);
-        m->shims = sg_poller_free(m->shims);
-        m->groups = sg_poller_free(m->groups);
+        m->jobs = sg_jobs_free(m->jobs);
         m->adopter = sg_adopter_free(m->adopter);
         m->monitor = sg_monitor_free(m->monitor);
         sg_job_reader_free(m->reader);
-        sg_queue_free(m->queue);
         sg_backend_free(m->backend);
         sg_users_free(m->users);
         sg_live_policy_free(m->policy);
         sg_settings_free(m->settings);
         sg_node_deinit(&m->node);
-        sd_event_source_disable_unref(m->schedule_source);
-        sd_event_source_disable_unref(m->retry_timer);
-        sd_event_source_disable_unref(m->sweep_timer);
         sd_event_unref(m->event);
         free(m->config_text);
-        sg_launcher_free(m->launcher);
         free(m);
         return NULL;
 }

@@ -24,7 +24,7 @@ static void count(const struct sg_manager *m, uint64_t *ret_running, uint64_t *r
         const struct sg_live *l;
 
         *ret_running = *ret_waiting = 0;
-        sg_list_foreach (l, &m->jobs, link) {
+        sg_list_foreach (l, &m->jobs->all, link) {
                 *ret_waiting += l->job.state == SG_JOB_QUEUED;
                 *ret_running +=
                         l->job.state != SG_JOB_QUEUED && !sg_job_state_is_final(l->job.state);

@@ -6,8 +6,8 @@
  * then while it lives.
  */
 #include "adopt/internal.h"
-#include "api/api.h"
 #include "base/time-util.h"
+#include "core/job/command.h"
 #include "edge/common/log.h"
 #include "monitor/monitor.h"
 #include <errno.h>
@@ -41,17 +41,37 @@ static void newcomer_free(struct newcomer *n)
         free(n);
 }
 
+static int adopted_new(struct sg_live *l)
+{
+        l->adopted = calloc(1, sizeof(*l->adopted));
+        if (!l->adopted)
+                return -ENOMEM;
+        l->adopted->live = l;
+        sg_list_init(&l->adopted->link);
+        return 0;
+}
+
 void sg_adopted_forget(struct sg_live *l)
 {
         struct sg_adopter *a = l->manager->adopter;
+        struct sg_adopted *d = l->adopted;
 
-        if (l->watched)
-                l->watched->owner = NULL;
-        l->watched = NULL;
-        l->unit_slot = sd_bus_slot_unref(l->unit_slot);
-        if (a && !sg_list_empty(&l->adopted_link) && !l->concluded)
+        if (!d)
+                return;
+        if (d->watched)
+                d->watched->owner = NULL;
+        sd_bus_slot_unref(d->unit_slot);
+        sd_event_source_disable_unref(d->timer);
+        if (a && !sg_list_empty(&d->link) && !sg_life_is_settled(&l->life))
                 a->n_jobs--;
-        sg_list_remove(&l->adopted_link);
+        sg_list_remove(&d->link);
+        free(d);
+        l->adopted = NULL;
+}
+
+bool sg_adopted_is_limited(const struct sg_live *l)
+{
+        return l->adopted && l->adopted->limited;
 }
 
 static void on_ended(struct sg_watched *g, void *userdata)
@@ -62,9 +82,9 @@ static void on_ended(struct sg_watched *g, void *userdata)
         g->owner = NULL;
         if (!l)
                 return;
-        l->watched = NULL;
-        l->oom_kills = g->kills.own;
-        if (l->stored) /* else as soon as it is */
+        l->adopted->watched = NULL;
+        l->adopted->oom_kills = g->kills.own;
+        if (sg_life_is_shown(&l->life)) /* else as soon as it is */
                 sg_adopted_end(l, false);
 }
 
@@ -76,14 +96,14 @@ static void on_changed(struct sg_watched *g, void *userdata)
         struct sg_counters c;
 
         (void)userdata;
-        if (!l || !l->scope || l->concluded)
+        if (!l || !l->groups.scope || sg_life_is_settled(&l->life))
                 return;
-        sg_scope_counters(l->scope, &c); /* an OOM kill may be its last moment */
+        sg_scope_counters(l->groups.scope, &c); /* an OOM kill may be its last moment */
         if (g->frozen == (l->job.state == SG_JOB_SUSPENDED))
                 return;
         sg_monitor_pause(l, g->frozen);
         l->job.state = g->frozen ? SG_JOB_SUSPENDED : SG_JOB_RUNNING;
-        if (l->stored)
+        if (sg_life_is_shown(&l->life))
                 sg_live_changed(l);
 }
 
@@ -97,7 +117,7 @@ static void on_other_user(const char *name, void *userdata)
         struct renaming *r = userdata;
         struct sg_live *l = sg_manager_find(r->manager, r->n);
 
-        if (l && !l->concluded) {
+        if (l && !sg_life_is_settled(&l->life)) {
                 l->job.uid = r->uid;
                 l->job.gid = r->gid;
                 (void)snprintf(l->job.user, sizeof(l->job.user), "%s", name);
@@ -127,14 +147,14 @@ static void settle(struct sg_live *l)
         struct sg_member now;
         char *command;
 
-        l->settled = sg_now_realtime_usec() - l->job.submitted_usec > SETTLED_USEC;
-        if (!l->watched || sg_watched_member(l->watched, &now) < 0)
+        l->adopted->settled = sg_now_realtime_usec() - l->job.submitted_usec > SETTLED_USEC;
+        if (!l->adopted->watched || sg_watched_member(l->adopted->watched, &now) < 0)
                 return;
         command = sg_command_shown(now.command, now.command_size);
         if (!command)
                 return;
         if (l->job.adopted == SG_ADOPTED_OBSERVED) /* its engine has set them by now */
-                sg_scope_read_limits(l->scope, &l->job.limits);
+                sg_scope_read_limits(l->groups.scope, &l->job.limits);
         if (l->job.pid != now.pid || !l->job.command || strcmp(l->job.command, command) != 0 ||
             memcmp(&limits, &l->job.limits, sizeof(limits)) != 0) {
                 free(l->job.command);
@@ -151,23 +171,25 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 {
         struct sg_adopter *a = userdata;
         uint64_t next = SAMPLE_USEC;
-        struct sg_live *l, *after;
+        struct sg_adopted *d, *after;
         struct sg_counters c;
 
         (void)source;
         (void)usec;
-        sg_list_foreach_safe (l, after, &a->jobs, adopted_link) {
-                if (!l->stored)
+        sg_list_foreach_safe (d, after, &a->jobs, link) {
+                struct sg_live *l = d->live;
+
+                if (!sg_life_is_shown(&l->life))
                         continue;
-                if (!l->settled)
+                if (!l->adopted->settled)
                         settle(l);
-                if (l->job.adopted >= SG_ADOPTED_LIMITED && !l->limited)
+                if (l->job.adopted >= SG_ADOPTED_LIMITED && !l->adopted->limited)
                         sg_adopted_limit(l);
-                if (l->job.adopted >= SG_ADOPTED_LIMITED && !l->limited)
+                if (l->job.adopted >= SG_ADOPTED_LIMITED && !l->adopted->limited)
                         next = SETTLE_USEC;
-                sg_scope_counters(l->scope, &c);
-                if (l->watched)
-                        sg_watched_refresh(l->watched);
+                sg_scope_counters(l->groups.scope, &c);
+                if (l->adopted->watched)
+                        sg_watched_refresh(l->adopted->watched);
         }
         if (!sg_list_empty(&a->jobs))
                 sg_adopter_arm(a, next);
@@ -218,9 +240,8 @@ static void on_stored(int result, const struct sg_job *job, void *userdata)
                 sg_live_free(l);
                 return;
         }
-        l->stored = true;
-        sg_api_emit(l->manager, &l->job);
-        if (!l->watched) {
+        sg_live_tell_kind(l, SG_LIFE_E_STORED);
+        if (!l->adopted->watched) {
                 sg_adopted_end(l, false);
                 return;
         }
@@ -261,9 +282,9 @@ static int make_scope(struct sg_live *l, const struct sg_watched *g)
 
         if (sg_adopt_class_slice(&l->manager->adopter->rules, l->job.group, class))
                 req.class = class;
-        r = sg_scope_observe(&l->scope, l->manager->backend, g, ask ? &req : NULL);
+        r = sg_scope_observe(&l->groups.scope, l->manager->backend, g, ask ? &req : NULL);
         if (r >= 0)
-                sg_scope_read_limits(l->scope, &l->job.limits);
+                sg_scope_read_limits(l->groups.scope, &l->job.limits);
         return r;
 }
 
@@ -275,22 +296,24 @@ static int make_live(struct newcomer *n, struct sg_watched *g, const char *user,
         struct sg_live *l;
         int r;
 
-        r = sg_live_new(&l, m, m->last_n + 1);
+        r = sg_live_new(&l, m, m->jobs->last_n + 1);
         if (r < 0)
                 return r;
         fill_job(l, n, g, user);
         l->job.group = strdup(n->path);
         l->job.unit = n->as.unit[0] ? strdup(n->as.unit) : NULL;
         l->job.command = sg_command_shown(n->first.command, n->first.command_size);
-        r = !l->job.group || (n->as.unit[0] && !l->job.unit) ? -ENOMEM : make_scope(l, g);
+        r = !l->job.group || (n->as.unit[0] && !l->job.unit) ? -ENOMEM : adopted_new(l);
+        if (r >= 0)
+                r = make_scope(l, g);
         if (r < 0) {
                 sg_live_free(l);
                 return r;
         }
-        m->last_n++;
-        l->watched = g;
+        m->jobs->last_n++;
+        l->adopted->watched = g;
         g->owner = l;
-        sg_list_append(&n->adopter->jobs, &l->adopted_link);
+        sg_list_append(&n->adopter->jobs, &l->adopted->link);
         n->adopter->n_jobs++;
         *ret = l;
         return 0;
@@ -414,18 +437,34 @@ static bool is_here(struct sg_adopter *a, struct sg_live *l, struct sg_watched *
         return true;
 }
 
+static void take_back(struct sg_adopter *a, struct sg_live *l, struct sg_watched *g)
+{
+        l->adopted->watched = g;
+        g->owner = l;
+        l->adopted->limited = true; /* by the daemon that adopted it */
+        sg_list_append(&a->jobs, &l->adopted->link);
+        a->n_jobs++;
+        on_changed(g, a);
+        sg_monitor_watch(l);
+        sg_live_tell_kind(l, SG_LIFE_E_MET_ADOPTED);
+        if (l->job.adopted == SG_ADOPTED_GOVERNED && l->job.intent == SG_INTENT_NONE)
+                sg_live_arm_time_limit(l);
+}
+
 static void find_again(struct sg_adopter *a, struct sg_live *l)
 {
         struct sg_limits limits = l->job.limits;
         struct sg_watched *g;
 
         if (strcmp(l->job.boot_id, a->manager->node.boot_id) != 0) {
-                l->job.state = SG_JOB_LOST;
                 (void)sg_job_set_reason(&l->job, "the machine was started anew");
-                sg_live_end(l);
+                sg_live_tell_kind(l, SG_LIFE_E_MET_ADOPTED);
+                sg_live_tell(l,
+                             &(struct sg_life_event){.kind = SG_LIFE_E_FAIL, .state = SG_JOB_LOST});
                 return;
         }
         if (!is_here(a, l, &g) || make_scope(l, g) < 0) {
+                sg_live_tell_kind(l, SG_LIFE_E_MET_ADOPTED);
                 sg_adopted_end(l, true);
                 return;
         }
@@ -434,17 +473,7 @@ static void find_again(struct sg_adopter *a, struct sg_live *l)
                 l->job.limits.cpu_weight = limits.cpu_weight;
                 l->job.limits.cpu_quota_pm = limits.cpu_quota_pm;
         }
-        l->watched = g;
-        g->owner = l;
-        l->limited = true; /* by the daemon that adopted it */
-        sg_list_append(&a->jobs, &l->adopted_link);
-        a->n_jobs++;
-        on_changed(g, a);
-        sg_monitor_watch(l);
-        if (l->job.intent != SG_INTENT_NONE)
-                sg_live_kill(l, false);
-        else if (l->job.adopted == SG_ADOPTED_GOVERNED)
-                sg_live_arm_time_limit(l);
+        take_back(a, l, g);
 }
 
 void sg_adopter_start(struct sg_adopter *a)
@@ -455,8 +484,8 @@ void sg_adopter_start(struct sg_adopter *a)
         if (!a)
                 return;
         m = a->manager;
-        sg_list_foreach_safe (l, next, &m->jobs, link)
-                if (l->job.adopted && !l->watched && !l->dropping)
+        sg_list_foreach_safe (l, next, &m->jobs->all, link)
+                if (l->job.adopted && !l->adopted && adopted_new(l) >= 0)
                         find_again(a, l);
         if (a->n_jobs > 0)
                 sg_adopter_arm(a, SAMPLE_USEC);

@@ -8,6 +8,7 @@
 
 #include "core/settings/adopt.h"
 #include "jobs/live.h"
+#include <systemd/sd-bus.h>
 
 struct sg_adopter;
 
@@ -22,8 +23,10 @@ void sg_adopter_reload(struct sg_adopter *a);
 /* `adopt`: a group by its path, or the unit whose group that is; the reply to `call` is the job's
  * number. 0: it will be answered, or negative with *error. */
 int sg_adopter_adopt(struct sg_adopter *a, sd_bus_message *call, const char *what,
-                     const char *class, sd_bus_error *error);
+                     const struct sg_class *class, sd_bus_error *error);
 
+/* Its limits may be changed: its class's have been asked for. */
+bool sg_adopted_is_limited(const struct sg_live *l);
 /* The job is freed. */
 void sg_adopted_forget(struct sg_live *l);
 /* Whether that may be done to it: always for a job of our own; else *error says who can. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* `schedctl adopt`: one group by its path, or the one of a unit, which systemd is asked for. */
 #include "adopt/internal.h"
-#include "api/api.h"
 #include "base/cleanup.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -110,19 +109,14 @@ static int adopt_unit(struct sg_adopter *a, sd_bus_message *call, const char *un
 }
 
 int sg_adopter_adopt(struct sg_adopter *a, sd_bus_message *call, const char *what,
-                     const char *class, sd_bus_error *error)
+                     const struct sg_class *class, sd_bus_error *error)
 {
-        const struct sg_class *c;
-
         if (!a)
                 return sd_bus_error_set(error, SG_ERROR_INVALID, "no control groups are visible");
-        c = sg_settings_class(a->manager->settings, class[0] ? class : "default");
-        if (!c)
-                return sg_api_no_class(a->manager, class, error);
         if (sg_adopt_unit_valid(what))
-                return adopt_unit(a, call, what, c, error);
+                return adopt_unit(a, call, what, class, error);
         if (sg_adopt_pattern_valid(what))
-                return adopt_group(a, call, what, c, error);
+                return adopt_group(a, call, what, class, error);
         return sd_bus_error_setf(error, SG_ERROR_INVALID,
                                  "'%s' is neither a scope or service nor a group's absolute path",
                                  what);

@@ -2,7 +2,6 @@
 /* What may be done to adopted jobs: everything through systemd, and only to units that are ours to
  * govern. Answers are sent when systemd has given its own. */
 #include "adopt/internal.h"
-#include "api/api.h"
 #include "base/time-util.h"
 #include "edge/common/log.h"
 #include "govern/loop.h"
@@ -18,7 +17,8 @@ int sg_adopted_check(const struct sg_live *l, enum sg_adoption needed, const cha
         const char *what = l->job.unit ?: l->job.group;
 
         if (l->job.adopted == SG_ADOPTED_NOT ||
-            (l->job.adopted >= needed && (!l->concluded || !l->stored)))
+            (l->job.adopted >= needed &&
+             !(sg_life_is_shown(&l->life) && sg_life_is_settled(&l->life))))
                 return 0;
         if (l->job.adopted >= needed)
                 return sd_bus_error_setf(error, SG_ERROR_WRONG_STATE, "job %" PRIu64 " has ended",
@@ -50,7 +50,7 @@ static void on_called(struct sg_scope *s, int result, const char *why, void *use
                                                  why ?: strerror(-result));
         } else {
                 if (l && q->state < _SG_JOB_STATE_MAX && l->job.state != q->state &&
-                    !l->concluded) {
+                    !sg_life_is_settled(&l->life)) {
                         sg_monitor_pause(l, q->state == SG_JOB_SUSPENDED);
                         l->job.state = q->state;
                         sg_live_changed(l);
@@ -73,7 +73,7 @@ static int request(struct sg_live *l, sd_bus_message *call, const char *method, 
         q->manager = l->manager;
         q->n = l->job.key.n;
         q->call = sd_bus_message_ref(call);
-        r = sg_unit_call(l->scope, method, sig, on_called, q);
+        r = sg_unit_call(l->groups.scope, method, sig, on_called, q);
         if (r >= 0)
                 return 1;
         sd_bus_message_unref(q->call);
@@ -120,12 +120,12 @@ void sg_adopted_limit(struct sg_live *l)
         struct sg_limits now, wanted, limits;
         int r;
 
-        sg_scope_read_limits(l->scope, &now);
+        sg_scope_read_limits(l->groups.scope, &now);
         sg_adopt_limits(l->class, &now, &wanted);
         limits = wanted;
         (void)sg_loop_overlay(l, &limits);
-        r = sg_scope_set_limits(l->scope, &limits, NULL, on_limited, l, &why);
-        l->limited = r != -ENOTCONN;
+        r = sg_scope_set_limits(l->groups.scope, &limits, NULL, on_limited, l, &why);
+        l->adopted->limited = r != -ENOTCONN;
         if (r < 0 && r != -ENOTCONN)
                 sg_log(LOG_WARNING, "job %" PRIu64 " (%s): its class's limits can't be set: %s",
                        l->job.key.n, l->job.unit, why ?: strerror(-r));

@@ -23,14 +23,15 @@ static void take_counters(struct sg_live *l)
 {
         struct sg_counters c;
 
-        if (!l->scope)
+        if (!l->groups.scope)
                 return;
-        sg_scope_counters(l->scope, &c);
+        sg_scope_counters(l->groups.scope, &c);
         l->job.cpu_usec = c.cpu_usec;
         l->job.memory_peak_bytes = c.memory_peak_bytes;
         l->job.oom_kills = c.oom_kills;
-        if (l->oom_kills > 0 && (c.oom_kills == SG_UNLIMITED || c.oom_kills < l->oom_kills))
-                l->job.oom_kills = l->oom_kills;
+        if (l->adopted->oom_kills > 0 &&
+            (c.oom_kills == SG_UNLIMITED || c.oom_kills < l->adopted->oom_kills))
+                l->job.oom_kills = l->adopted->oom_kills;
         l->job.io_read_bytes = c.io_read_bytes;
         l->job.io_write_bytes = c.io_write_bytes;
 }
@@ -92,8 +93,8 @@ static void conclude(struct sg_live *l, const struct sg_unit_facts *facts)
         else if (is_telling(facts))
                 say_result(j, facts);
         else
-                say_what_is_known(j, l->away);
-        sg_live_end(l);
+                say_what_is_known(j, l->adopted->away);
+        sg_live_tell_kind(l, SG_LIFE_E_TOLD);
 }
 
 /* --- asking */
@@ -102,18 +103,20 @@ static void ask_more(struct sg_adopter *a);
 
 static void asked(struct sg_live *l)
 {
-        l->unit_slot = sd_bus_slot_unref(l->unit_slot);
+        l->adopted->unit_slot = sd_bus_slot_unref(l->adopted->unit_slot);
         l->manager->adopter->n_asking--;
-        sg_list_remove(&l->adopted_link);
+        sg_list_remove(&l->adopted->link);
 }
 
 static int on_ask_again(sd_event_source *source, uint64_t usec, void *userdata);
 
 static bool ask_later(struct sg_live *l)
 {
-        l->timer = sd_event_source_disable_unref(l->timer);
-        return ++l->questions < QUESTIONS_MAX &&
-               sd_event_add_time_relative(l->manager->event, &l->timer, CLOCK_MONOTONIC,
+        struct sg_adopted *d = l->adopted;
+
+        d->timer = sd_event_source_disable_unref(d->timer);
+        return ++d->questions < QUESTIONS_MAX &&
+               sd_event_add_time_relative(l->manager->event, &d->timer, CLOCK_MONOTONIC,
                                           ASK_AGAIN_USEC, 0, on_ask_again, l) >= 0;
 }
 
@@ -137,7 +140,7 @@ static int on_facts(sd_bus_message *reply, void *userdata, sd_bus_error *error)
         bool refused = sd_bus_message_get_error(reply), known;
 
         (void)error;
-        l->unit_slot = sd_bus_slot_unref(l->unit_slot);
+        l->adopted->unit_slot = sd_bus_slot_unref(l->adopted->unit_slot);
         known = !refused && sg_unit_facts_read(reply, &f) >= 0 && is_it(l, &f);
         free(f.group);
         if ((refused || (known && !is_over(&f))) && ask_later(l))
@@ -150,7 +153,7 @@ static int on_facts(sd_bus_message *reply, void *userdata, sd_bus_error *error)
 
 static void ask(struct sg_live *l)
 {
-        int r = sg_unit_ask(l->manager->backend, l->job.unit, &l->unit_slot, on_facts, l);
+        int r = sg_unit_ask(l->manager->backend, l->job.unit, &l->adopted->unit_slot, on_facts, l);
 
         if (r >= 0 || (r == -ENOTCONN && ask_later(l)))
                 return;
@@ -165,7 +168,7 @@ static int on_ask_again(sd_event_source *source, uint64_t usec, void *userdata)
 
         (void)source;
         (void)usec;
-        l->timer = sd_event_source_disable_unref(l->timer);
+        l->adopted->timer = sd_event_source_disable_unref(l->adopted->timer);
         ask(l);
         ask_more(a);
         return 0;
@@ -173,16 +176,16 @@ static int on_ask_again(sd_event_source *source, uint64_t usec, void *userdata)
 
 static void ask_more(struct sg_adopter *a)
 {
-        struct sg_live *l, *next;
+        struct sg_adopted *d, *next;
 
-        sg_list_foreach_safe (l, next, &a->ending, adopted_link) {
+        sg_list_foreach_safe (d, next, &a->ending, link) {
                 if (a->n_asking >= ASKING_MAX)
                         return;
-                if (l->questions > 0)
+                if (d->questions > 0)
                         continue;
-                l->questions = 1;
+                d->questions = 1;
                 a->n_asking++;
-                ask(l);
+                ask(d->live);
         }
 }
 
@@ -191,16 +194,15 @@ void sg_adopted_end(struct sg_live *l, bool away)
         struct sg_adopter *a = l->manager->adopter;
 
         take_counters(l);
-        l->concluded = true;
-        l->away = away;
-        l->timer = sd_event_source_disable_unref(l->timer);
-        if (!sg_list_empty(&l->adopted_link))
+        l->adopted->away = away;
+        sg_live_tell_kind(l, SG_LIFE_E_LEFT);
+        if (!sg_list_empty(&l->adopted->link))
                 a->n_jobs--;
-        sg_list_remove(&l->adopted_link);
+        sg_list_remove(&l->adopted->link);
         if (!l->job.unit || !a->rules.slice) {
                 conclude(l, NULL);
                 return;
         }
-        sg_list_append(&a->ending, &l->adopted_link);
+        sg_list_append(&a->ending, &l->adopted->link);
         ask_more(a);
 }

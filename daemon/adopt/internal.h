@@ -11,13 +11,27 @@ struct sg_adopter {
         struct sg_manager *manager;
         struct sg_adopt_rules rules;
         struct sg_watch *watch;
-        struct sg_list jobs;      /* live.adopted_link, while its group lives */
-        struct sg_list ending;    /* the same link, after that: its unit is asked about */
+        struct sg_list jobs;      /* struct sg_adopted, while its group lives */
+        struct sg_list ending;    /* after that: its unit is asked about */
         struct sg_list newcomers; /* whose user's name is being looked up */
         struct sg_list searches;  /* units to be adopted by hand, whose group is asked for */
         size_t n_jobs, n_asking;
         sd_event_source *timer;
         bool complained;
+};
+
+/* Of one job. */
+struct sg_adopted {
+        struct sg_list link;
+        struct sg_live *live;
+        struct sg_watched *watched; /* its group, while that is populated */
+        bool settled;               /* its processes are what they are to be */
+        bool limited;               /* its class's limits were asked for */
+        bool away;                  /* it ended while we were not there */
+        uint64_t oom_kills;         /* that were seen last */
+        unsigned questions;         /* about its end, that systemd was asked */
+        sd_bus_slot *unit_slot;     /* … the one under way */
+        sd_event_source *timer;     /* until the next one */
 };
 
 /* Makes a job of it when its user's name is known; `call` (or NULL) is answered then. -ESRCH: it

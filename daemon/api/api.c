@@ -1,23 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Connections, who asks, calls that wait, and what subscribers hear. */
+/* Connections, who asks, and what subscribers hear. */
 #include "api/api.h"
 #include "base/time-util.h"
 #include "edge/common/log.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-
-/* `schedctl wait --any` asks for all of its jobs at once, and a user may have 10,000. */
-#define WAITERS_PER_USER_MAX 32768U
-
-/* A call that is answered later. */
-struct sg_waiter {
-        struct sg_list job_link, client_link;
-        struct sg_client *client;
-        sd_bus_message *call;
-        bool acknowledge; /* answered with nothing as soon as the decision is durable, else with the
-                             end */
-};
 
 /* Connections */
 
@@ -37,32 +25,10 @@ int sg_api_publish(struct sg_manager *m, sd_bus *bus)
         return r;
 }
 
-static void waiter_free(struct sg_waiter *w)
-{
-        sg_list_remove(&w->job_link);
-        sg_list_remove(&w->client_link);
-        w->client->n_waiters--;
-        sd_bus_message_unref(w->call);
-        free(w);
-}
-
-/* A `run` whose terminal goes away before its turn came is not to be run. */
 void sg_api_disconnect(struct sg_manager *m, struct sg_client *c)
 {
-        struct sg_waiter *w, *next;
-        struct sg_live *l;
-
         sg_authorizer_forget(m->authorizer, c);
-        sg_list_foreach_safe (w, next, &c->waiters, client_link)
-                waiter_free(w);
-        sg_list_foreach (l, &m->jobs, link) {
-                if (l->runner != c)
-                        continue;
-                l->runner = NULL;
-                l->attach = sd_bus_message_unref(l->attach);
-                if (l->stored)
-                        sg_live_stop(l, SG_INTENT_CANCEL, SG_REASON_RUNNER_GONE);
-        }
+        sg_callers_disconnect(m, c);
 }
 
 struct sg_client *sg_api_client(struct sg_manager *m, sd_bus_message *call)
@@ -110,72 +76,6 @@ int sg_api_read_dict(sd_bus_message *m, sg_entry_cb cb, void *userdata, sd_bus_e
                         return r;
         }
         return r < 0 ? r : sd_bus_message_exit_container(m);
-}
-
-/* Calls that wait */
-
-static unsigned count_waiters(struct sg_list *clients, uid_t uid)
-{
-        struct sg_client *c;
-        unsigned n = 0;
-
-        sg_list_foreach (c, clients, link)
-                n += c->caller.uid == uid ? c->n_waiters : 0;
-        return n;
-}
-
-static bool has_too_many(struct sg_manager *m, const struct sg_client *c)
-{
-        unsigned n = count_waiters(sg_bus_server_clients(m->server), c->caller.uid);
-
-        if (m->service)
-                n += count_waiters(sg_bus_service_clients(m->service), c->caller.uid);
-        return n >= WAITERS_PER_USER_MAX;
-}
-
-int sg_waiter_add(struct sg_live *l, struct sg_client *c, sd_bus_message *call, bool acknowledge)
-{
-        struct sg_waiter *w;
-
-        if (!acknowledge && c->caller.uid != 0 && has_too_many(l->manager, c))
-                return sd_bus_reply_method_errorf(call, SG_ERROR_BUSY,
-                                                  "user %u waits for too many jobs at once",
-                                                  c->caller.uid);
-        w = calloc(1, sizeof(*w));
-        if (!w)
-                return -ENOMEM;
-        w->client = c;
-        w->call = sd_bus_message_ref(call);
-        w->acknowledge = acknowledge;
-        sg_list_append(&l->waiters, &w->job_link);
-        sg_list_append(&c->waiters, &w->client_link);
-        c->n_waiters++;
-        return 0;
-}
-
-void sg_api_acknowledge(struct sg_live *l)
-{
-        struct sg_waiter *w, *next;
-
-        sg_list_foreach_safe (w, next, &l->waiters, job_link) {
-                if (!w->acknowledge)
-                        continue;
-                (void)sd_bus_reply_method_return(w->call, NULL);
-                waiter_free(w);
-        }
-}
-
-void sg_api_answer_waiters(struct sg_live *l)
-{
-        struct sg_waiter *w, *next;
-
-        sg_api_acknowledge(l);
-        sg_list_foreach_safe (w, next, &l->waiters, job_link) {
-                (void)sd_bus_reply_method_return(w->call, "sis",
-                                                 sg_job_state_to_string(l->job.state),
-                                                 sg_job_exit_status(&l->job), l->job.reason ?: "");
-                waiter_free(w);
-        }
 }
 
 /* --- signals */

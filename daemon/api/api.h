@@ -17,6 +17,25 @@ int sg_api_find_job(sd_bus *bus, const char *path, const char *interface, void *
 int sg_api_list_job_paths(sd_bus *bus, const char *prefix, void *userdata, char ***ret_nodes,
                           sd_bus_error *error);
 
+/* api.c: what the bus calls */
+
+int sg_api_publish(struct sg_manager *m, sd_bus *bus); /* adds the objects to a connection */
+void sg_api_disconnect(struct sg_manager *m, struct sg_client *c);
+void sg_api_emit(struct sg_manager *m, const struct sg_job *job);
+/* callers.c: what jobs tell */
+extern const struct sg_live_calls sg_api_live_calls;
+void sg_callers_disconnect(struct sg_manager *m, struct sg_client *c);
+/* The job is of `run`, and of this connection; and that asks to be handed it: false, it isn't its.
+ */
+int sg_runner_set(struct sg_live *l, struct sg_client *c);
+bool sg_runner_attach(struct sg_live *l, const struct sg_client *c, sd_bus_message *call);
+
+/* authorize.c: calls whose right is being asked about */
+
+int sg_authorizer_new(struct sg_authorizer **ret);
+struct sg_authorizer *sg_authorizer_free(struct sg_authorizer *a);
+void sg_authorizer_forget(struct sg_authorizer *a, const struct sg_client *c); /* it has gone */
+
 /* Who asks */
 
 /* Who sent a message, on a connection of their own or on a message bus. */
@@ -95,9 +114,6 @@ int sg_submission_show_command(struct sg_submission *s, const char *argv, size_t
 /* A block is strings, each with its NUL, as in /proc/PID/cmdline:
  * they may hold any byte but that. */
 bool sg_block_is_whole(const char *block, size_t size);
-/* The words as lists show them: printable, one line, cut where it gets long. Heap, NULL = no
- * memory. */
-char *sg_command_shown(const char *argv, size_t size);
 /* sg_entry_cb of a submission: the value of one key, into its field and `asked`; and of what may
  * change later. */
 int sg_option_read(const char *key, sd_bus_message *m, void *submission, sd_bus_error *error);

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The command of a request: what is to be run goes into the spec as it came, byte for byte; what is
  * shown of it is made printable. */
+#include "core/job/command.h"
 #include "api/api.h"
 #include "base/cleanup.h"
-#include "base/utf8.h"
 #include "proto/job-env.h"
 #include "proto/spec.h"
 #include <errno.h>
 #include <string.h>
-
-#define COMMAND_SHOWN 160 /* bytes of the command that lists show */
 
 /* A block is strings, each with its NUL, as in /proc/PID/cmdline: argv and environments may hold
  * any byte but that. */
@@ -45,43 +43,6 @@ static int put_environment(struct sg_record *r, const char *block, size_t size)
         return 0;
 }
 
-/* The words with single blanks between them, cut where policies stop looking. */
-static char *join(const char *argv, size_t size)
-{
-        size_t n = size > SG_COMMAND_COMPARED ? SG_COMMAND_COMPARED : size;
-        char *line = malloc(n + 1);
-
-        if (!line)
-                return NULL;
-        for (size_t i = 0; i < n; i++)
-                line[i] = argv[i] == 0 ? ' ' : argv[i];
-        while (n > 0 && line[n - 1] == ' ')
-                n--;
-        line[n] = 0;
-        return line;
-}
-
-/* What lists show: printable, one line, cut where it gets long. */
-static char *show(const char *line)
-{
-        size_t n = sg_utf8_fit(line, strlen(line), COMMAND_SHOWN);
-        char *s;
-
-        while (n > 0 && line[n - 1] == ' ')
-                n--;
-        s = strndup(line, n);
-        if (s)
-                sg_utf8_clean(s, n);
-        return s;
-}
-
-char *sg_command_shown(const char *argv, size_t size)
-{
-        _cleanup_free_ char *line = join(argv, size);
-
-        return line ? show(line) : NULL;
-}
-
 /* Without --name a job is called as its program is. */
 static void default_name(struct sg_job *j, const char *argv, bool script)
 {
@@ -103,8 +64,8 @@ static void default_name(struct sg_job *j, const char *argv, bool script)
 int sg_submission_show_command(struct sg_submission *s, const char *argv, size_t size)
 {
         default_name(&s->job, argv, size == 0);
-        s->command = size == 0 ? strdup("script") : join(argv, size);
-        s->job.command = s->command ? show(s->command) : NULL;
+        s->command = size == 0 ? strdup("script") : sg_command_join(argv, size);
+        s->job.command = s->command ? sg_command_show(s->command) : NULL;
         return s->job.command ? 0 : -ENOMEM;
 }
 

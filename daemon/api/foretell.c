@@ -51,7 +51,7 @@ static size_t describe_others(struct sg_manager *m, const struct sg_job *j,
         const struct sg_live *l;
         size_t n = 0;
 
-        sg_list_foreach (l, &m->jobs, link)
+        sg_list_foreach (l, &m->jobs->all, link)
                 if (l->job.key.n != j->key.n && !sg_job_state_is_final(l->job.state))
                         n += describe(m, &l->job, sg_loop_decision(l), &jobs[n]);
         return n;
@@ -80,7 +80,7 @@ int sg_foretell_deadline(struct sg_manager *m, const struct sg_job *j, char *buf
 
         if (j->deadline_usec == 0)
                 return 0;
-        sg_list_foreach (l, &m->jobs, link)
+        sg_list_foreach (l, &m->jobs->all, link)
                 n++;
         jobs = calloc(n, sizeof(*jobs));
         if (!jobs)

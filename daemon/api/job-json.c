@@ -107,8 +107,8 @@ static uint32_t beyond_us(const struct sg_manager *m, const struct sg_limits *l)
 static uint32_t unenforced(const struct sg_manager *m, const struct sg_job *j,
                            const struct sg_live *live)
 {
-        if (live && live->scope)
-                return sg_scope_unenforced(live->scope);
+        if (live && live->groups.scope)
+                return sg_scope_unenforced(live->groups.scope);
         return j->state == SG_JOB_QUEUED ? beyond_us(m, &j->limits) : 0;
 }
 
@@ -179,7 +179,7 @@ int sg_status_document(struct sg_manager *m, char **ret)
         json_t *o = json_object(), *jobs = json_object();
         struct sg_live *l;
 
-        sg_list_foreach (l, &m->jobs, link)
+        sg_list_foreach (l, &m->jobs->all, link)
                 count[l->job.state]++;
         for (unsigned state = 0; state <= SG_JOB_SUSPENDED; state++)
                 json_object_set_new(jobs, sg_job_state_to_string(state),
@@ -197,7 +197,7 @@ int sg_status_document(struct sg_manager *m, char **ret)
         json_object_set_new(o, "load", sg_json_load(m));
         json_object_set_new(o, "links", sg_json_links(m));
         json_object_set_new(o, "max_jobs",
-                            sg_json_number(sg_queue_max_jobs(m->queue, m->node.n_cpus)));
+                            sg_json_number(sg_queue_max_jobs(m->jobs->queue, m->node.n_cpus)));
         json_object_set_new(o, "store", json_string(trouble ?: "ok"));
         return sg_json_dump(o, ret);
 }

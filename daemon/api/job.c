@@ -30,7 +30,7 @@ static int not_live(struct sg_manager *m, sd_bus *bus, const struct sg_job_key *
         const struct sg_live *other = sg_manager_find(m, key->n);
         char name[SG_JOB_ID_MAX];
 
-        if (other && other->stored && visible(m, bus, other)) {
+        if (other && sg_life_is_shown(&other->life) && visible(m, bus, other)) {
                 sg_job_id_format(name, &other->job.key, m->node.name);
                 return sd_bus_error_setf(error, SG_ERROR_NO_SUCH_JOB,
                                          "there is no live job %s\nthere is job %s", id, name);
@@ -38,7 +38,7 @@ static int not_live(struct sg_manager *m, sd_bus *bus, const struct sg_job_key *
         if (strcmp(key->origin, m->node.name) != 0)
                 return sd_bus_error_setf(error, SG_ERROR_NO_SUCH_JOB, "there is no live job %s",
                                          id);
-        return key->n <= m->last_n
+        return key->n <= m->jobs->last_n
                        ? sd_bus_error_setf(error, SG_ERROR_WRONG_STATE, "job %s has ended", id)
                        : sd_bus_error_setf(error, SG_ERROR_NO_SUCH_JOB, "there is no job %s", id);
 }
@@ -61,9 +61,9 @@ int sg_api_find_job(sd_bus *bus, const char *path, const char *interface, void *
         l = sg_manager_find_key(m, &key);
         if (!l)
                 return not_live(m, bus, &key, id, error);
-        if (!l->stored || !visible(m, bus, l))
+        if (!sg_life_is_shown(&l->life) || !visible(m, bus, l))
                 return sd_bus_error_setf(error, SG_ERROR_NO_SUCH_JOB, "there is no job %s", id);
-        if (l->dropping && !l->requeueing)
+        if (sg_life_has_ended(&l->life))
                 return sd_bus_error_setf(error, SG_ERROR_WRONG_STATE, "job %s has ended", id);
         *ret_found = l;
         return 1;
@@ -79,11 +79,12 @@ int sg_api_list_job_paths(sd_bus *bus, const char *prefix, void *userdata, char 
 
         (void)prefix;
         (void)error;
-        nodes = calloc(m->n_jobs + 1, sizeof(*nodes));
+        nodes = calloc(m->jobs->n + 1, sizeof(*nodes));
         if (!nodes)
                 return -ENOMEM;
-        sg_list_foreach (l, &m->jobs, link) {
-                if (!l->stored || l->dropping || !visible(m, bus, l))
+        sg_list_foreach (l, &m->jobs->all, link) {
+                if (!sg_life_is_shown(&l->life) || sg_life_is_closing(&l->life) ||
+                    !visible(m, bus, l))
                         continue;
                 sg_job_id_format(id, &l->job.key, m->node.name);
                 if (sd_bus_path_encode(SG_BUS_JOB_PREFIX, id, &nodes[n]) < 0)
@@ -177,7 +178,7 @@ static int job_hold(sd_bus_message *call, struct sg_live *l, sd_bus_error *error
         if (l->job.state != SG_JOB_QUEUED)
                 return wrong_state(l, "queued", error);
         l->job.hold = 1;
-        sg_queue_remove(l->manager->queue, &l->entry);
+        sg_queue_remove(l->manager->jobs->queue, &l->queued.entry);
         return store_and_answer(l, call);
 }
 
@@ -199,12 +200,12 @@ static int set_frozen(sd_bus_message *call, struct sg_live *l, bool frozen, sd_b
                 return r;
         if (l->job.state != (frozen ? SG_JOB_RUNNING : SG_JOB_SUSPENDED))
                 return wrong_state(l, frozen ? "running" : "suspended", error);
-        if (!l->scope)
+        if (!l->groups.scope)
                 return sd_bus_error_setf(error, SG_ERROR_WRONG_STATE,
                                          "job %" PRIu64 " has no group", l->job.key.n);
         if (l->job.adopted)
                 return sg_adopted_freeze(l, call, frozen, error);
-        r = sg_scope_freeze(l->scope, frozen);
+        r = sg_scope_freeze(l->groups.scope, frozen);
         if (r < 0)
                 return sd_bus_error_setf(error, SG_ERROR_INVALID, "cannot %s job %" PRIu64 ": %s",
                                          frozen ? "suspend" : "resume", l->job.key.n, strerror(-r));
@@ -234,11 +235,11 @@ static int job_signal(sd_bus_message *call, struct sg_live *l, sd_bus_error *err
                 return r;
         if (sig < 1 || sig > SIGRTMAX)
                 return sd_bus_error_setf(error, SG_ERROR_INVALID, "%d is no signal", sig);
-        if (!l->scope || l->job.pid == 0)
+        if (!l->groups.scope || l->job.pid == 0)
                 return wrong_state(l, "running", error);
         if (l->job.adopted)
                 return sg_adopted_signal(l, call, sig, error);
-        r = sg_scope_signal(l->scope, sig);
+        r = sg_scope_signal(l->groups.scope, sig);
         if (r < 0)
                 return sd_bus_error_setf(error, SG_ERROR_INVALID,
                                          "cannot signal job %" PRIu64 ": %s", l->job.key.n,
@@ -294,19 +295,19 @@ static void on_set_durable(int result, const struct sg_job *job, void *userdata)
 /* The kernel holds the limits: now the rest of it may change, too. */
 static void apply_changes(struct sg_live *l, struct set_answer *a)
 {
-        struct sg_queue_entry e = l->entry;
+        struct sg_queue_entry e = l->queued.entry;
 
         l->job.limits = a->limits;
-        if (l->pinned)
+        if (l->groups.pinned)
                 sg_live_pin(l, &a->cpus);
         l->job.deadline_usec = a->deadline_usec;
         l->job.priority = a->priority;
         strcpy(l->job.name, a->name);
         sg_order_describe(&e, &l->job, sg_loop_history(l->manager, &l->job));
-        l->entry.size = e.size;
-        l->entry.deadline_usec = e.deadline_usec;
-        l->entry.limit_usec = e.limit_usec;
-        sg_queue_change(l->manager->queue, &l->entry, e.priority, e.memory);
+        l->queued.entry.size = e.size;
+        l->queued.entry.deadline_usec = e.deadline_usec;
+        l->queued.entry.limit_usec = e.limit_usec;
+        sg_queue_change(l->manager->jobs->queue, &l->queued.entry, e.priority, e.memory);
         if ((l->job.state == SG_JOB_RUNNING || l->job.state == SG_JOB_SUSPENDED) &&
             l->job.intent == SG_INTENT_NONE)
                 sg_live_arm_time_limit(l);
@@ -316,8 +317,8 @@ static void apply_changes(struct sg_live *l, struct set_answer *a)
                 sg_monitor_publish(l);
                 sg_monitor_wake(l->manager->monitor);
         }
-        if (l->scope)
-                a->unenforced = sg_scope_unenforced(l->scope);
+        if (l->groups.scope)
+                a->unenforced = sg_scope_unenforced(l->groups.scope);
         sg_store_update(l->manager->store, &l->job, on_set_durable, a);
 }
 
@@ -328,7 +329,7 @@ static void on_limits_set(struct sg_scope *s, int result, const char *why, void 
 
         (void)s;
         if (l)
-                l->setting = false;
+                l->groups.setting = false;
         if (result < 0 || !l) {
                 (void)sd_bus_reply_method_errorf(a->call, SG_ERROR_INVALID, "job %" PRIu64 ": %s",
                                                  a->n, why ?: strerror(-result));
@@ -364,9 +365,9 @@ static struct sg_cpuset cpus_within(const struct sg_live *l, const struct sg_lim
 {
         uint64_t n;
 
-        if (!l->pinned)
+        if (!l->groups.pinned)
                 return (struct sg_cpuset){0};
-        n = sg_cpuset_count(l->pinned);
+        n = sg_cpuset_count(l->groups.pinned);
         if (n < limits->cpus)
                 n = limits->cpus;
         if (n > limits->cpus_max)
@@ -399,22 +400,22 @@ static int job_set(sd_bus_message *call, struct sg_live *l, sd_bus_error *error)
                                  .deadline_usec = s.job.deadline_usec,
                                  .priority = s.job.priority};
         strcpy(a->name, s.job.name);
-        if (l->setting) {
+        if (l->groups.setting) {
                 set_answer_free(a);
                 return sd_bus_error_setf(
                         error, SG_ERROR_BUSY,
                         "another change of job %" PRIu64 " is under way: try again", l->job.key.n);
         }
         r = 0;
-        if (l->scope) {
+        if (l->groups.scope) {
                 struct sg_limits limits = a->limits;
 
                 (void)sg_loop_overlay(l, &limits);
-                r = sg_scope_set_limits(l->scope, &limits, &a->cpus, on_limits_set, a, &why);
+                r = sg_scope_set_limits(l->groups.scope, &limits, &a->cpus, on_limits_set, a, &why);
         }
-        l->setting = r > 0;
+        l->groups.setting = r > 0;
         if (r < 0)
-                on_limits_set(l->scope, r, why, a);
+                on_limits_set(l->groups.scope, r, why, a);
         else if (r == 0)
                 apply_changes(l, a);
         return 1;

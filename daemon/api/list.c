@@ -166,8 +166,8 @@ static int append_row(struct page *p, const struct sg_job *j, struct sg_live *li
         struct sg_counters c = {.cpu_usec = j->cpu_usec, .memory_bytes = j->memory_peak_bytes};
         char id[SG_JOB_ID_MAX], why[256];
 
-        if (live && live->scope)
-                sg_scope_counters(live->scope, &c);
+        if (live && live->groups.scope)
+                sg_scope_counters(live->groups.scope, &c);
         sg_job_id_format(id, &j->key, p->manager->node.name);
         return sd_bus_message_append(p->reply, "(" ROW ")", id, j->name, j->class, j->user,
                                      sg_job_state_to_string(j->state),
@@ -237,9 +237,8 @@ static void send_reply(struct page *p, char kind)
  * there, if finished ones are wanted. */
 static bool is_listed_as_live(const struct page *p, const struct sg_live *l)
 {
-        bool ended = l->ended_durable && !l->requeueing;
-
-        return l->stored && !ended && !(p->filter.finished && l->end_sent);
+        return sg_life_is_shown(&l->life) && !sg_life_end_is_stored(&l->life) &&
+               !(p->filter.finished && sg_life_end_is_asked(&l->life));
 }
 
 static void add_live(struct page *p)
@@ -248,7 +247,7 @@ static void add_live(struct page *p)
         struct sg_client *c = sg_api_client(m, p->call);
         struct sg_live *l;
 
-        sg_list_foreach (l, &m->jobs, link) {
+        sg_list_foreach (l, &m->jobs->all, link) {
                 if (p->rows == p->filter.limit)
                         break;
                 if (l->job.key.n <= p->after || !is_listed_as_live(p, l) ||

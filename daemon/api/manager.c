@@ -94,6 +94,7 @@ static int method_config_cat(sd_bus_message *call, void *userdata, sd_bus_error 
 static int method_adopt(sd_bus_message *call, void *userdata, sd_bus_error *error)
 {
         struct sg_manager *m = userdata;
+        const struct sg_class *c;
         const char *what, *class;
         int r;
 
@@ -101,8 +102,11 @@ static int method_adopt(sd_bus_message *call, void *userdata, sd_bus_error *erro
         if (r <= 0)
                 return sg_unauthorized(r);
         r = sd_bus_message_read(call, "ss", &what, &class);
-        if (r >= 0)
-                r = sg_adopter_adopt(m->adopter, call, what, class, error);
+        if (r < 0)
+                return r;
+        c = sg_settings_class(m->settings, class[0] ? class : "default");
+        r = c ? sg_adopter_adopt(m->adopter, call, what, c, error)
+              : sg_api_no_class(m, class, error);
         return r < 0 ? r : 1;
 }
 

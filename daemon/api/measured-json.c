@@ -76,14 +76,14 @@ static void sample_now(const struct sg_live *live, struct sg_sample *s)
 
         if (live->measured)
                 *s = live->measured->last;
-        sg_scope_counters(live->scope, &c);
+        sg_scope_counters(live->groups.scope, &c);
         s->cpu_usec = c.cpu_usec;
         s->memory_bytes = c.memory_bytes;
         s->memory_peak_bytes = c.memory_peak_bytes;
         s->io_read_bytes = c.io_read_bytes;
         s->io_write_bytes = c.io_write_bytes;
         s->pids = c.pids;
-        (void)sg_scope_net(live->scope, &s->net_rx_bytes, &s->net_tx_bytes);
+        (void)sg_scope_net(live->groups.scope, &s->net_rx_bytes, &s->net_tx_bytes);
 }
 
 /* A finished job's figures are those that its shim read last. */
@@ -100,7 +100,7 @@ json_t *sg_json_usage(const struct sg_job *j, const struct sg_live *live)
         s.io_write_bytes = j->io_write_bytes;
         s.net_rx_bytes = j->net_rx_bytes;
         s.net_tx_bytes = j->net_tx_bytes;
-        if (live && live->scope)
+        if (live && live->groups.scope)
                 sample_now(live, &s);
         set_numbers(o, usage_members, SG_ELEMENTSOF(usage_members), &s);
         json_object_set_new(o, "cpu_rate", real_or_null(d ? d->cpu_rate : NAN));
@@ -177,7 +177,7 @@ static uint32_t unenforced_of(const struct sg_live *live)
         if (live->job.adopted == SG_ADOPTED_OBSERVED)
                 return UINT32_MAX;
         return sg_backend_unenforced(live->manager->backend) |
-               (live->scope ? sg_scope_unenforced(live->scope) : 0);
+               (live->groups.scope ? sg_scope_unenforced(live->groups.scope) : 0);
 }
 
 /* What is in force is the governor's, where it has decided; and nothing, where nothing can be. */

@@ -94,7 +94,7 @@ static int with_job(sd_bus_message *call, struct sg_manager *m, found_cb found, 
                 return sd_bus_error_setf(error, SG_ERROR_INVALID, "'%s' is no job id", id);
         (void)snprintf(o.id, sizeof(o.id), "%s", id);
         l = sg_manager_find_key(m, &key);
-        if (!l || !l->stored)
+        if (!l || !sg_life_is_shown(&l->life))
                 return look_up(call, m, &key, &o);
         if (!visible(&o, l->job.uid))
                 return sd_bus_error_setf(error, SG_ERROR_NO_SUCH_JOB, "there is no job %s", id);
@@ -133,7 +133,7 @@ static int explain(struct one *o, const struct sg_job *job, struct sg_live *live
 
 static int wait_for(struct one *o, const struct sg_job *job, struct sg_live *live)
 {
-        if (live && !(live->ended_durable && !live->requeueing))
+        if (live && !sg_life_end_is_stored(&live->life))
                 return sg_waiter_add(live, sg_api_client(o->manager, o->call), o->call, false);
         return sd_bus_reply_method_return(o->call, "sis", sg_job_state_to_string(job->state),
                                           sg_job_exit_status(job), job->reason ?: "");
@@ -185,7 +185,8 @@ static int open_log(struct one *o, const struct sg_job *job, struct sg_live *liv
         if (fd < 0)
                 return sd_bus_reply_method_errorf(o->call, SG_ERROR_NO_SUCH_JOB,
                                                   "job %s has written nothing yet", o->id);
-        return sd_bus_reply_method_return(o->call, "hb", fd, live && !live->ended_durable);
+        return sd_bus_reply_method_return(o->call, "hb", fd,
+                                          live && live->life.state < SG_LIFE_CLEARING);
 }
 
 int sg_api_open_log(sd_bus_message *call, void *userdata, sd_bus_error *error)

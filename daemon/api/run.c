@@ -80,12 +80,10 @@ int sg_api_attach(sd_bus_message *call, void *userdata, sd_bus_error *error)
         if (r < 0)
                 return r;
         l = sg_manager_find(m, n);
-        if (!l || !c || l->runner != c || l->attach)
+        if (!l || !c || !sg_runner_attach(l, c, call))
                 return sd_bus_error_setf(error, SG_ERROR_NO_SUCH_JOB,
                                          "job %" PRIu64
                                          " was not made by `run` on this connection, or has ended",
                                          n);
-        l->attach = sd_bus_message_ref(call);
-        sg_live_attach(l);
         return 1;
 }

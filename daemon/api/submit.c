@@ -106,6 +106,30 @@ static int find_class(struct sg_submission *s, const struct sg_caller *c,
         return r;
 }
 
+struct asker {
+        const struct sg_manager *manager;
+        const struct sg_caller *caller;
+};
+
+static bool may_see(uint64_t uid, void *userdata)
+{
+        const struct asker *a = userdata;
+
+        return sg_caller_may_see(a->manager, a->caller, uid);
+}
+
+static int check_dependencies(struct sg_submission *s, const struct sg_caller *c,
+                              sd_bus_error *error)
+{
+        struct asker a = {s->manager, c};
+        char why[512];
+        int r = sg_live_check_dependencies(s->manager, s->job.after, may_see, &a, why, sizeof(why));
+
+        return r >= 0 ? r
+                      : sd_bus_error_set(
+                                error, r == -ENOENT ? SG_ERROR_NO_SUCH_JOB : SG_ERROR_INVALID, why);
+}
+
 /* Everything that can be wrong with a request is found here, before anything is stored. */
 static int complete(struct sg_submission *s, const struct sg_caller *c, const char *user,
                     sd_bus_error *error)
@@ -125,14 +149,14 @@ static int complete(struct sg_submission *s, const struct sg_caller *c, const ch
                 return r;
         strcpy(s->job.key.origin, m->node.name);
         s->job.submitted_usec = s->job.changed_usec = sg_now_realtime_usec();
-        if (m->n_jobs + s->count > m->settings->max_queued_per_user &&
+        if (m->jobs->n + s->count > m->settings->max_queued_per_user &&
             sg_manager_count_waiting(m, c->uid) + s->count > m->settings->max_queued_per_user) {
                 (void)sd_bus_error_setf(error, SG_ERROR_BUSY,
                                         "user %s may have %" PRIu64 " jobs waiting at once", user,
                                         m->settings->max_queued_per_user);
                 return -EBUSY;
         }
-        return sg_live_check_dependencies(m, c, s->job.after, error);
+        return check_dependencies(s, c, error);
 }
 
 /* --- storing it */
@@ -159,13 +183,9 @@ static void let_in(struct storing *st)
         for (uint64_t i = 0; i < st->count; i++) {
                 struct sg_live *l = sg_manager_find(st->manager, st->first + i);
 
-                l->stored = true;
-                sg_api_emit(st->manager, &l->job);
-                if (st->run && !l->runner) { /* its terminal has gone meanwhile */
-                        sg_live_stop(l, SG_INTENT_CANCEL, SG_REASON_RUNNER_GONE);
-                } else {
-                        sg_live_await_dependencies(l);
-                }
+                sg_live_tell_kind(l, SG_LIFE_E_STORED);
+                if (st->run && !l->runner->here) /* its terminal has gone meanwhile */
+                        sg_live_stop(l, SG_INTENT_CANCEL, SG_LIFE_RUNNER_GONE);
         }
 }
 
@@ -199,11 +219,11 @@ static int make_task(struct sg_submission *s, uint64_t i, struct sg_live **ret)
         struct sg_live *l;
         int r;
 
-        r = sg_live_new(&l, m, m->last_n + 1 + i);
+        r = sg_live_new(&l, m, m->jobs->last_n + 1 + i);
         if (r < 0)
                 return r;
         r = sg_job_copy(&l->job, &s->job);
-        l->job.key.n = m->last_n + 1 + i;
+        l->job.key.n = m->jobs->last_n + 1 + i;
         l->job.array_index += (int64_t)i;
         l->class = sg_settings_class(m->settings, s->job.class);
         for (int k = 0; r >= 0 && k < 2; k++) {
@@ -230,22 +250,22 @@ static int store(struct sg_submission *s, struct sg_client *runner)
 
         if (!st)
                 return -ENOMEM;
-        *st = (struct storing){
-                .manager = m, .first = m->last_n + 1, .count = s->count, .run = runner != NULL};
+        *st = (struct storing){.manager = m,
+                               .first = m->jobs->last_n + 1,
+                               .count = s->count,
+                               .run = runner != NULL};
         s->job.key.n = st->first;
         s->job.array_first = s->array_first != SG_UNLIMITED ? st->first : 0;
         for (uint64_t i = 0; r >= 0 && i < s->count; i++)
                 r = make_task(s, i, &l);
+        if (r >= 0 && runner)
+                r = sg_runner_set(l, runner);
         if (r < 0) {
                 drop_unstored(st);
                 free(st);
                 return r;
         }
-        if (runner) {
-                l->runner = runner;
-                runner->runs = true;
-        }
-        m->last_n += s->count;
+        m->jobs->last_n += s->count;
         st->call = TAKE_PTR(s->call);
         sg_store_submit(m->store, s->count == 1 ? &l->job : &s->job, s->count,
                         s->token[0] ? s->token : NULL, s->spec.data, s->spec.size, on_stored, st);
@@ -288,7 +308,7 @@ static int would_start(struct sg_submission *s, char *why, size_t size)
         r = sg_manager_snapshot(s->manager, &node);
         if (r < 0)
                 return r;
-        sg_queue_would_start(s->manager->queue, &s->job, sg_loop_history(s->manager, &s->job),
+        sg_queue_would_start(s->manager->jobs->queue, &s->job, sg_loop_history(s->manager, &s->job),
                              &node, &info);
         sg_pending_describe(&info, why, size);
         return info.why == SG_PENDING_NONE;

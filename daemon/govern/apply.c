@@ -3,6 +3,7 @@
  * From a plan to the kernel: what differs from what is in force is written, job by job. What can't
  * be written now is tried again.
  */
+#include "adopt/adopt.h"
 #include "base/format.h"
 #include "edge/common/log.h"
 #include "govern/internal.h"
@@ -47,7 +48,7 @@ const struct sg_cpuset *sg_loop_overlay(const struct sg_live *l, struct sg_limit
                 if (p->applied.cap_pm < limits->cpu_quota_pm)
                         limits->cpu_quota_pm = p->applied.cap_pm;
         }
-        return l->pinned;
+        return l->groups.pinned;
 }
 
 uint64_t sg_loop_cpus(const struct sg_live *l)
@@ -58,8 +59,9 @@ uint64_t sg_loop_cpus(const struct sg_live *l)
 
 static bool can_be_limited(const struct sg_live *l)
 {
-        return l->scope && (l->job.adopted == SG_ADOPTED_NOT ||
-                            (l->job.adopted == SG_ADOPTED_GOVERNED && l->limited));
+        return l->groups.scope &&
+               (l->job.adopted == SG_ADOPTED_NOT ||
+                (l->job.adopted == SG_ADOPTED_GOVERNED && sg_adopted_is_limited(l)));
 }
 
 /* As many CPUs of its own as threads, if it has both. */
@@ -67,7 +69,7 @@ static void resize_cpus(struct sg_live *l)
 {
         struct sg_cpuset cpus;
 
-        if (!l->pinned || l->looped->applied.threads == 0)
+        if (!l->groups.pinned || l->looped->applied.threads == 0)
                 return;
         cpus = sg_live_cpus_of(l, l->looped->applied.threads);
         sg_live_pin(l, &cpus);
@@ -81,12 +83,12 @@ static bool write_cpu(struct sg_live *l)
         const struct sg_cpuset *cpus;
         int r;
 
-        if (l->setting) /* its user's change first, which may yet be refused */
+        if (l->groups.setting) /* its user's change first, which may yet be refused */
                 return false;
         resize_cpus(l);
         cpus = sg_loop_overlay(l, &limits);
-        r = sg_scope_set_limits(l->scope, &limits, cpus, NULL, NULL, &why);
-        if (r < 0 && r != -ENOTCONN && sg_scope_populated(l->scope) > 0)
+        r = sg_scope_set_limits(l->groups.scope, &limits, cpus, NULL, NULL, &why);
+        if (r < 0 && r != -ENOTCONN && sg_scope_populated(l->groups.scope) > 0)
                 sg_log(LOG_WARNING, "job %" PRIu64 ": its share can't be set: %s", l->job.key.n,
                        why ?: strerror(-r));
         return r >= 0;
@@ -170,7 +172,7 @@ static void apply(struct sg_loop *loop, struct sg_looped *p, const struct sg_dec
         if (write == 0 || !can_be_limited(l))
                 return;
         p->applied = planned.want;
-        if ((write & (SG_WRITE_WEIGHT | SG_WRITE_CAP) || l->pinned) && !write_cpu(l)) {
+        if ((write & (SG_WRITE_WEIGHT | SG_WRITE_CAP) || l->groups.pinned) && !write_cpu(l)) {
                 p->applied = before;
                 sg_loop_look_by(loop, now + RETRY_SEC);
                 return;

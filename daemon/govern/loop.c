@@ -7,7 +7,7 @@
 #include "base/time-util.h"
 #include "edge/common/log.h"
 #include "govern/internal.h"
-#include "monitor/internal.h"
+#include "monitor/monitor.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -71,15 +71,11 @@ static void look_soon(struct sg_loop *loop, enum sg_decision_cause cause)
 /* What the kernel has counted since the last round isn't waited for. */
 static void read_use(struct sg_live *l, double now)
 {
-        struct sg_measured *d = l->measured;
-        struct sg_sample s;
+        uint64_t cpu_usec;
 
-        if (!d || !d->sampler || now - (double)d->last.now_usec / SG_USEC_PER_SEC < FRESH_SEC)
-                return;
-        s = d->last;
-        if (sg_sampler_read(d->sampler, SG_SAMPLE_CPU, &s) >= 0 && s.cpu_usec != SG_UNLIMITED)
+        if (sg_monitor_read_cpu(l, (uint64_t)(FRESH_SEC * SG_USEC_PER_SEC), &cpu_usec))
                 sg_governor_count(l->manager->loop->governor, l->job.key.n, now,
-                                  (double)s.cpu_usec / SG_USEC_PER_SEC);
+                                  (double)cpu_usec / SG_USEC_PER_SEC);
 }
 
 static void note(struct sg_loop *loop, const struct sg_governor_plan *plan)
@@ -104,7 +100,8 @@ static void step(struct sg_loop *loop)
         double now = sg_loop_now();
         int r;
 
-        if (loop->manager->n_recovering > 0) { /* who isn't back yet would be taken for gone */
+        if (loop->manager->jobs->n_recovering >
+            0) { /* who isn't back yet would be taken for gone */
                 arm(loop, now + RECOVERY_SEC);
                 return;
         }
@@ -157,7 +154,7 @@ static int on_due(sd_event_source *source, uint64_t usec, void *userdata)
 
 static bool on_terminal(const struct sg_live *l)
 {
-        pid_t pid = l->shim == 0 && l->runner ? l->runner->caller.pid : l->shim;
+        pid_t pid = l->attempt.shim == 0 && l->runner ? l->runner->pid : l->attempt.shim;
         struct sg_process_stat p;
 
         return l->job.foreground && pid > 0 && sg_process_stat(pid, &p) == 0 && p.terminal;
@@ -177,8 +174,8 @@ static double cpus_max(const struct sg_live *l)
                 most = (double)limits->cpu_quota_pm / 1e4;
         if (limits->pin && is_elastic(limits)) /* its set follows its share */
                 most = fmin(most, (double)limits->cpus_max);
-        else if (limits->pin && l->pinned)
-                most = fmin(most, (double)sg_cpuset_count(l->pinned));
+        else if (limits->pin && l->groups.pinned)
+                most = fmin(most, (double)sg_cpuset_count(l->groups.pinned));
         return most;
 }
 
@@ -248,7 +245,7 @@ static void add(struct sg_loop *loop, struct sg_live *l)
         p->live = l;
         p->own_weight = (uint32_t)l->job.limits.cpu_weight;
         /* What a former daemon left in force isn't known. */
-        p->applied = (struct sg_applied){.weight = l->begun_usec > 0 ? p->own_weight : 0,
+        p->applied = (struct sg_applied){.weight = l->attempt.begun_usec > 0 ? p->own_weight : 0,
                                          .cap_pm = SG_UNLIMITED};
         p->awaited = j.aside;
         sg_list_append(&loop->jobs, &p->link);
@@ -340,7 +337,7 @@ static enum sg_ended how_it_ended(const struct sg_live *l)
 {
         const struct sg_job *j = &l->job;
 
-        if (l->looped->expected || l->requeueing || j->intent == SG_INTENT_CANCEL ||
+        if (l->looped->expected || l->life.again || j->intent == SG_INTENT_CANCEL ||
             !sg_job_state_is_final(j->state))
                 return SG_ENDED_BY_OTHERS;
         return j->state == SG_JOB_EXITED && j->exit_code == 0 ? SG_ENDED_WELL : SG_ENDED_BADLY;

@@ -96,7 +96,7 @@ void sg_loop_looked(struct sg_live *l, bool waits)
 
 static uint64_t group_of(struct sg_looped *p)
 {
-        const char *scope = p->live->scope ? sg_live_unified_group(p->live) : NULL;
+        const char *scope = p->live->groups.scope ? sg_live_unified_group(p->live) : NULL;
         char path[PATH_MAX];
         struct stat st;
 

@@ -3,10 +3,9 @@
  * `--after`: what a job waits for. A dependency that lives is waited for in memory; one that has
  * ended is looked up in the store, which says how.
  */
-#include "api/api.h"
+#include "base/time-util.h"
 #include "edge/common/log.h"
-#include "jobs/ending.h"
-#include "manager.h"
+#include "jobs/internal.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -57,7 +56,7 @@ static int parse_all(const char *home, const char *after, struct sg_dependency *
 
 static bool has_ended(const struct sg_live *l)
 {
-        return l->ended_durable && !l->requeueing;
+        return sg_life_end_is_stored(&l->life);
 }
 
 static bool is_ours(const struct sg_manager *m, const struct sg_job_key *key)
@@ -65,38 +64,32 @@ static bool is_ours(const struct sg_manager *m, const struct sg_job_key *key)
         return strcmp(key->origin, m->node.name) == 0;
 }
 
-static bool may_exist(struct sg_manager *m, const struct sg_caller *c, const struct sg_job_key *key)
-{
-        const struct sg_live *l = sg_manager_find_key(m, key);
-
-        return l ? sg_caller_may_see(m, c, l->job.uid) : is_ours(m, key) && key->n <= m->last_n;
-}
-
-int sg_live_check_dependencies(struct sg_manager *m, const struct sg_caller *c, const char *after,
-                               sd_bus_error *error)
+int sg_live_check_dependencies(struct sg_manager *m, const char *after, sg_may_see may_see,
+                               void *userdata, char *why, size_t size)
 {
         struct sg_dependency list[DEPENDENCIES_MAX];
         char id[SG_JOB_ID_MAX];
         int n = parse_all(m->node.name, after, list);
 
         if (n == -E2BIG)
-                (void)sd_bus_error_setf(error, SG_ERROR_INVALID, "after: at most %d jobs",
-                                        DEPENDENCIES_MAX);
+                (void)snprintf(why, size, "after: at most %d jobs", DEPENDENCIES_MAX);
         else if (n < 0)
-                (void)sd_bus_error_setf(error, SG_ERROR_INVALID,
-                                        "after: wants JOB or JOB:ok or JOB:any, not '%s'", after);
-        for (int i = 0; i < n; i++)
-                if (!may_exist(m, c, &list[i].key)) {
-                        sg_job_id_format(id, &list[i].key, m->node.name);
-                        (void)sd_bus_error_setf(
-                                error, SG_ERROR_NO_SUCH_JOB,
-                                is_ours(m, &list[i].key)
-                                        ? "after: there is no job %s"
-                                        : "after: there is no live job %s\nonly jobs of this node "
-                                          "can be waited for",
-                                id);
-                        return -ENOENT;
-                }
+                (void)snprintf(why, size, "after: wants JOB or JOB:ok or JOB:any, not '%s'", after);
+        for (int i = 0; i < n; i++) {
+                const struct sg_job_key *key = &list[i].key;
+                const struct sg_live *l = sg_manager_find_key(m, key);
+
+                if (l ? may_see(l->job.uid, userdata)
+                      : is_ours(m, key) && key->n <= m->jobs->last_n)
+                        continue;
+                sg_job_id_format(id, key, m->node.name);
+                (void)snprintf(why, size,
+                               is_ours(m, key) ? "after: there is no job %s"
+                                               : "after: there is no live job %s\nonly jobs of "
+                                                 "this node can be waited for",
+                               id);
+                return -ENOENT;
+        }
         return n < 0 ? n : 0;
 }
 
@@ -124,12 +117,12 @@ static int set_dependencies(struct sg_live *l)
 
         if (n <= 0)
                 return n;
-        l->after = malloc((size_t)n * sizeof(*l->after));
-        if (!l->after)
+        l->queued.after = malloc((size_t)n * sizeof(*l->queued.after));
+        if (!l->queued.after)
                 return -ENOMEM;
-        memcpy(l->after, list, (size_t)n * sizeof(*l->after));
-        l->n_after = (size_t)n;
-        sg_list_append(&l->manager->dependents, &l->after_link);
+        memcpy(l->queued.after, list, (size_t)n * sizeof(*l->queued.after));
+        l->queued.n_after = (size_t)n;
+        sg_list_append(&l->manager->jobs->dependents, &l->queued.after_link);
         return 0;
 }
 
@@ -143,9 +136,7 @@ static bool ended_well(const struct sg_job *j)
 /* The reason is there. */
 static void give_up(struct sg_live *l)
 {
-        l->job.state = SG_JOB_FAILED;
-        l->job.exit_code = SG_EXIT_OWN_FAILURE;
-        sg_live_end(l);
+        sg_live_tell(l, &(struct sg_life_event){.kind = SG_LIFE_E_FAIL, .state = SG_JOB_FAILED});
 }
 
 static void fail(struct sg_live *l, const struct sg_job_key *dependency, const char *how)
@@ -159,23 +150,24 @@ static void fail(struct sg_live *l, const struct sg_job_key *dependency, const c
 
 static void met(struct sg_live *l, size_t i)
 {
-        l->after[i] = l->after[--l->n_after];
-        if (l->n_after == 0) {
-                sg_list_remove(&l->after_link);
+        l->queued.after[i] = l->queued.after[--l->queued.n_after];
+        if (l->queued.n_after == 0) {
+                sg_list_remove(&l->queued.after_link);
                 sg_live_enqueue(l);
         }
 }
 
-static void settle(struct sg_live *l, const struct sg_job *ended)
+/* false: it has failed with that. */
+static bool settle(struct sg_live *l, const struct sg_job *ended)
 {
-        for (size_t i = 0; i < l->n_after;) {
+        for (size_t i = 0; i < l->queued.n_after;) {
                 char how[64];
 
-                if (!sg_job_key_is_same(&l->after[i].key, &ended->key)) {
+                if (!sg_job_key_is_same(&l->queued.after[i].key, &ended->key)) {
                         i++;
                         continue;
                 }
-                if (l->after[i].any_end || ended_well(ended)) {
+                if (l->queued.after[i].any_end || ended_well(ended)) {
                         met(l, i); /* another one takes its place, maybe of the same job */
                         continue;
                 }
@@ -185,16 +177,17 @@ static void settle(struct sg_live *l, const struct sg_job *ended)
                         (void)snprintf(how, sizeof(how), "ended as %s",
                                        sg_job_state_to_string(ended->state));
                 fail(l, &ended->key, how);
-                return;
+                return false;
         }
+        return true;
 }
 
 void sg_manager_dependency_ended(struct sg_manager *m, const struct sg_job *ended)
 {
         struct sg_live *l, *next;
 
-        sg_list_foreach_safe (l, next, &m->dependents, after_link)
-                settle(l, ended);
+        sg_list_foreach_safe (l, next, &m->jobs->dependents, queued.after_link)
+                (void)settle(l, ended);
 }
 
 /* Those that had ended before we looked */
@@ -220,11 +213,11 @@ static void on_found(int result, const struct sg_job *job, void *userdata)
         struct lookup *k = userdata;
         struct sg_live *l = sg_manager_find(k->manager, k->job);
 
-        if (result < 0 || !job || !l || l->dropping || !is_visible(l, job))
+        if (result < 0 || !job || !l || l->life.state != SG_LIFE_WAITING || !is_visible(l, job))
                 return;
         k->found = true;
         if (sg_job_state_is_final(job->state))
-                settle(l, job);
+                (void)settle(l, job);
 }
 
 static int on_look_again(sd_event_source *source, uint64_t usec, void *userdata)
@@ -235,12 +228,19 @@ static int on_look_again(sd_event_source *source, uint64_t usec, void *userdata)
         return 0;
 }
 
-/* While it waits its timer is free. */
 static void look_again_later(struct sg_live *l, int error)
 {
+        sd_event_source **timer = &l->queued.lookup_timer;
+        int r;
+
         sg_log(LOG_ERR, "job %" PRIu64 ": cannot look up what it waits for: %s; trying again",
                l->job.key.n, strerror(-error));
-        sg_live_rearm(l, SG_RETRY_USEC, on_look_again);
+        *timer = sd_event_source_disable_unref(*timer);
+        r = sd_event_add_time_relative(l->manager->event, timer, CLOCK_MONOTONIC, SG_USEC_PER_SEC,
+                                       0, on_look_again, l);
+        if (r < 0)
+                sg_log(LOG_ERR, "job %" PRIu64 ": cannot set a timer: %s", l->job.key.n,
+                       strerror(-r));
 }
 
 static void on_looked_up(int result, const struct sg_job *job, void *userdata)
@@ -249,7 +249,7 @@ static void on_looked_up(int result, const struct sg_job *job, void *userdata)
         struct sg_live *l = sg_manager_find(k->manager, k->job);
 
         (void)job;
-        if (l && !l->dropping && !k->found && l->n_after > 0) {
+        if (l && l->life.state == SG_LIFE_WAITING && !k->found && l->queued.n_after > 0) {
                 if (result < 0)
                         look_again_later(l, result);
                 else
@@ -274,21 +274,21 @@ static int look_up(struct sg_live *l, const struct sg_job_key *key)
 
 static void settle_all(struct sg_live *l)
 {
-        for (size_t i = l->n_after; i > 0 && !l->dropping; i--) {
-                const struct sg_job_key *key = &l->after[i - 1].key;
+        for (size_t i = l->queued.n_after; i > 0; i--) {
+                const struct sg_job_key *key = &l->queued.after[i - 1].key;
                 const struct sg_live *other = sg_manager_find_key(l->manager, key);
 
-                if (!other) {
-                        if (look_up(l, key) < 0)
-                                fail(l, key, "cannot be looked up: out of memory");
-                } else if (has_ended(other)) {
-                        settle(l, &other->job);
+                if (!other && look_up(l, key) < 0) {
+                        fail(l, key, "cannot be looked up: out of memory");
+                        return;
                 }
+                if (other && has_ended(other) && !settle(l, &other->job))
+                        return;
         }
         sg_live_enqueue(l);
 }
 
-void sg_live_await_dependencies(struct sg_live *l)
+void sg_do_await(struct sg_live *l)
 {
         int r = set_dependencies(l);
 

@@ -1,111 +1,75 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What became of an attempt: its directory decides, read by the store when the shim has said that
- * it ended, has gone, or is met again at a restart. What lives on without its shim is watched until
- * its group is empty.
+ * What became of an attempt: its directory is read by the store when its keeper has said that it
+ * ended, has gone, or is met again after a restart; core/life/fate.h makes of it what it means.
+ * What lives on without its keeper is watched until its group is empty.
  */
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/process.h"
 #include "base/time-util.h"
 #include "edge/common/log.h"
-#include "jobs/ending.h"
-#include "manager.h"
+#include "jobs/internal.h"
 #include "monitor/monitor.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <string.h>
 #include <syslog.h>
 
-#define FAILED_STARTS_MAX 3
-
-/* That a group can't be looked into, as descriptors are short, doesn't say that it is empty. */
-static bool may_live(const struct sg_live *l)
+/* Its scope is stopped after us, so an end that we find at the next boot was most likely brought
+ * about by the shutdown. */
+bool sg_live_host_went_down(const struct sg_live *l)
 {
-        int r = l->scope ? sg_scope_populated(l->scope) : 0;
-
-        return r > 0 || (r < 0 && r != -ENOENT && r != -ENODEV);
+        return strcmp(l->job.boot_id, l->manager->node.boot_id) != 0;
 }
 
-void sg_live_group_checked(struct sg_live *l)
+/* Looking */
+
+static enum sg_finding keep(struct sg_live *l, const struct sg_exit *e)
 {
-        if (may_live(l)) {
-                sg_live_await_empty(l);
-                if (may_live(l)) /* else it emptied before the watch stood */
-                        return;
+        l->attempt.record = malloc(sizeof(*e));
+        if (!l->attempt.record)
+                return SG_FOUND_UNREADABLE;
+        *l->attempt.record = *e;
+        return SG_FOUND_RECORD;
+}
+
+static void on_inspected(int result, const struct sg_attempt_info *info, void *userdata)
+{
+        struct sg_live *l = userdata;
+        const struct sg_circumstances c = {.met = l->life.met,
+                                           .host_went_down = sg_live_host_went_down(l)};
+        struct sg_life_event e = {.kind = SG_LIFE_E_LOOKED, .error = result};
+
+        if (result >= 0) {
+                e.finding = sg_fate_judge(info, &l->job, &c);
+                e.pid = info->shim;
+                if (e.finding == SG_FOUND_RECORD)
+                        e.finding = keep(l, &info->exit);
+                if (e.finding == SG_FOUND_UNREADABLE)
+                        e.error = -ENOMEM;
         }
-        sg_live_unwatch_group(l);
-        if (l->record) {
-                sg_live_take_record(l, l->record);
-        } else {
-                l->job.state = l->job.intent == SG_INTENT_CANCEL    ? SG_JOB_KILLED
-                               : l->job.intent == SG_INTENT_TIMEOUT ? SG_JOB_TIMEOUT
-                                                                    : SG_JOB_LOST;
-                (void)sg_job_set_reason(&l->job, "%s; how it ended is not known",
-                                        sg_live_host_went_down(l) ? "the host was restarted"
-                                                                  : "its keeper was killed");
-        }
-        sg_live_conclude(l);
+        sg_live_tell(l, &e);
 }
 
-static int on_inspect_again(sd_event_source *source, uint64_t usec, void *userdata)
+void sg_do_look(struct sg_live *l)
 {
-        (void)source;
-        (void)usec;
-        sg_live_inspect(userdata, SG_PUBLISH_VOID);
-        return 0;
+        sg_store_inspect(l->manager->store, &l->job.key, SG_PUBLISH_NONE, on_inspected, l);
 }
 
-static void record_found(struct sg_live *l, const struct sg_exit *e)
+void sg_do_look_void(struct sg_live *l)
 {
-        l->record = malloc(sizeof(*e));
-        if (!l->record) {
-                sg_live_rearm(l, SG_RETRY_USEC, on_inspect_again);
-                return;
-        }
-        *l->record = *e;
-        l->concluded = true;
-        sg_live_group_checked(l);
+        sg_store_inspect(l->manager->store, &l->job.key, SG_PUBLISH_VOID, on_inspected, l);
 }
 
-static void keeper_lost(struct sg_live *l)
+void sg_do_say_unreadable(struct sg_live *l)
 {
-        l->concluded = true;
-        if (l->scope && sg_scope_populated(l->scope) > 0)
-                sg_log(LOG_WARNING, "job %" PRIu64 ": its keeper was killed; its processes go on",
-                       l->job.key.n);
-        sg_live_group_checked(l);
+        sg_log(LOG_ERR, "job %" PRIu64 ": cannot read its attempt's directory: %s; trying again",
+               l->job.key.n, strerror(-sg_live_event(l)->error));
 }
 
-/* Recovery and the end of an attempt: the directory decides */
-
-static void never_ran(struct sg_live *l)
-{
-        if (l->job.intent == SG_INTENT_CANCEL || l->job.intent == SG_INTENT_TIMEOUT) {
-                l->job.state = SG_JOB_KILLED;
-                sg_live_end(l);
-        } else if (l->job.foreground) {
-                l->job.state = SG_JOB_KILLED;
-                (void)sg_job_set_reason(&l->job, "%s", SG_REASON_RUNNER_GONE);
-                sg_live_end(l);
-        } else if (l->not_its_fault) {
-                l->job.begin_usec = sg_now_realtime_usec() + SG_START_AGAIN_USEC;
-                sg_live_requeue(l);
-        } else if (++l->failed_starts > FAILED_STARTS_MAX) {
-                l->job.state = SG_JOB_FAILED;
-                l->job.exit_code = SG_EXIT_OWN_FAILURE;
-                (void)sg_job_set_reason(&l->job, "its keeper could not start it, %d times",
-                                        FAILED_STARTS_MAX);
-                sg_live_end(l);
-        } else {
-                (void)sg_job_set_reason(&l->job,
-                                        "attempt %" PRIu64 " did not get as far as running",
-                                        l->job.key.attempt);
-                sg_live_requeue(l);
-        }
-}
+/* It runs */
 
 /* We died before the shim's word that it runs was stored. Its oldest child is the job's process. */
 static pid_t find_main(pid_t shim)
@@ -120,129 +84,101 @@ static pid_t find_main(pid_t shim)
         return pid;
 }
 
-static int on_watch_again(sd_event_source *source, uint64_t usec, void *userdata)
+static int follow(struct sg_live *l, pid_t shim, pid_t *ret_pid)
 {
-        struct sg_live *l = userdata;
-
-        (void)source;
-        (void)usec;
-        l->group_source = sd_event_source_disable_unref(l->group_source);
-        sg_live_inspect(l, SG_PUBLISH_VOID); /* its keeper may be another process's pid by then */
-        return 0;
-}
-
-/* Unwatched, its end would never be seen. Its own timer is for its grace, should it be cancelled
- * meanwhile. */
-static void watch_later(struct sg_live *l, int error)
-{
-        int r;
-
-        sg_log(LOG_ERR, "job %" PRIu64 ": cannot watch its keeper: %s; trying again", l->job.key.n,
-               strerror(-error));
-        r = sd_event_add_time_relative(l->manager->event, &l->group_source, CLOCK_MONOTONIC,
-                                       SG_RETRY_USEC, 0, on_watch_again, l);
-        if (r < 0)
-                sg_log(LOG_ERR, "job %" PRIu64 ": cannot set a timer: %s", l->job.key.n,
-                       strerror(-r));
-}
-
-static void adopt_running(struct sg_live *l, pid_t shim)
-{
-        int r = l->shim > 0 ? 0 : sg_live_watch_shim(l, shim, -1);
+        pid_t pid = l->job.pid > 0 ? (pid_t)l->job.pid : find_main(shim);
         uint64_t age;
+        int r = l->attempt.shim > 0 ? 0 : sg_live_watch_shim(l, shim, -1);
 
-        if (r == -ESRCH) { /* it ended while we looked */
-                sg_live_inspect(l, SG_PUBLISH_NONE);
-                return;
-        }
-        if (r < 0) {
-                watch_later(l, r);
-                return;
-        }
-        if (l->job.pid == 0)
-                l->job.pid = find_main(shim);
-        if (l->runs_since_usec == 0 && sg_process_age_usec((pid_t)l->job.pid, &age) >= 0)
-                l->runs_since_usec = sg_now_boottime_usec() - age;
-        r = sg_live_find_scope(l, shim);
         if (r < 0)
+                return r;
+        if (l->attempt.runs_since_usec == 0 && sg_process_age_usec(pid, &age) >= 0)
+                l->attempt.runs_since_usec = sg_now_boottime_usec() - age;
+        if (sg_live_find_scope(l, shim) < 0)
                 sg_log(LOG_ERR,
                        "job %" PRIu64 ": its groups aren't there any more, so it is neither "
                        "measured nor limited, and only its first process can be ended",
                        l->job.key.n);
-        if (l->scope)
-                sg_scope_set_main(l->scope, shim, (pid_t)l->job.pid);
-        if (l->job.state == SG_JOB_STARTING) {
-                l->job.state = SG_JOB_RUNNING;
-                l->job.started_usec = sg_now_realtime_usec();
-                sg_live_changed(l);
+        *ret_pid = pid;
+        return 0;
+}
+
+/* Unwatched, its end would never be seen. */
+void sg_do_follow(struct sg_live *l)
+{
+        struct sg_life_event e = {.kind = SG_LIFE_E_FOLLOWED};
+        int r = follow(l, sg_live_event(l)->pid, &e.pid);
+
+        if (r == -ESRCH) { /* it ended while we looked */
+                e.kind = SG_LIFE_E_FOLLOW_GONE;
+        } else if (r < 0) {
+                e.kind = SG_LIFE_E_FOLLOW_FAILED;
+                sg_log(LOG_ERR, "job %" PRIu64 ": cannot watch its keeper: %s; trying again",
+                       l->job.key.n, strerror(-r));
         }
-        if (l->scope && (sg_scope_frozen(l->scope) > 0) != (l->job.state == SG_JOB_SUSPENDED)) {
+        sg_live_result(l, &e);
+}
+
+void sg_do_take_up(struct sg_live *l)
+{
+        if (!l->groups.scope)
+                return;
+        sg_scope_set_main(l->groups.scope, l->attempt.shim, (pid_t)l->job.pid);
+        if ((sg_scope_frozen(l->groups.scope) > 0) != (l->job.state == SG_JOB_SUSPENDED)) {
                 l->job.state = l->job.state == SG_JOB_SUSPENDED ? SG_JOB_RUNNING : SG_JOB_SUSPENDED;
                 sg_live_changed(l);
         }
-        if (l->scope) {
-                sg_monitor_watch(l);
-                (void)sg_live_watch_group(l);
+        sg_monitor_watch(l);
+        (void)sg_live_watch_group(l);
+}
+
+/* It has ended */
+
+void sg_do_say_keeper_lost(struct sg_live *l)
+{
+        if (l->groups.scope && sg_scope_populated(l->groups.scope) > 0)
+                sg_log(LOG_WARNING, "job %" PRIu64 ": its keeper was killed; its processes go on",
+                       l->job.key.n);
+}
+
+/* That a group can't be looked into, as descriptors are short, doesn't say that it is empty. */
+static bool may_live(const struct sg_live *l)
+{
+        int r = l->groups.scope ? sg_scope_populated(l->groups.scope) : 0;
+
+        return r > 0 || (r < 0 && r != -ENOENT && r != -ENODEV);
+}
+
+/* Of `run` it is read when its command ends, and again if something lived on. */
+static void put_counters(struct sg_live *l, struct sg_end *end)
+{
+        struct sg_counters *c = &l->attempt.counters;
+
+        if (sg_scope_populated(l->groups.scope) > 0 || c->cpu_usec == SG_UNLIMITED)
+                sg_scope_counters(l->groups.scope, c);
+        end->counted = true;
+        end->cpu_usec = c->cpu_usec;
+        end->memory_peak_bytes = c->memory_peak_bytes;
+        end->oom_kills = c->oom_kills;
+        end->io_read_bytes = c->io_read_bytes;
+        end->io_write_bytes = c->io_write_bytes;
+}
+
+/* What `run` left in the background is still the job; what a killed keeper left is, too, but how it
+ * ends can't be known any more. */
+void sg_do_check_groups(struct sg_live *l)
+{
+        struct sg_life_event e = {
+                .kind = SG_LIFE_E_EMPTY,
+                .end = {.record = l->attempt.record, .host_went_down = sg_live_host_went_down(l)}};
+
+        if (may_live(l)) {
+                sg_live_await_empty(l);
+                if (may_live(l)) /* else it emptied before the watch stood */
+                        return;
         }
-        if (l->job.intent != SG_INTENT_NONE)
-                sg_live_kill(l, false);
-        else
-                sg_live_arm_time_limit(l);
-}
-
-/* A shim that hadn't joined its groups yet when we died found them collected when it did. */
-static bool failed_with_us(const struct sg_attempt_info *info)
-{
-        return info->have_exit && info->exit.stage == SG_STAGE_SETUP &&
-               info->fate != SG_ATTEMPT_RUN;
-}
-
-static bool record_counts(const struct sg_live *l, const struct sg_attempt_info *info)
-{
-        if (!info->have_exit || (l->job.foreground && info->shim > 0))
-                return false;
-        return !info->exit_unnamed || !sg_live_host_went_down(l);
-}
-
-static void on_inspected(int result, const struct sg_attempt_info *info, void *userdata)
-{
-        struct sg_live *l = userdata;
-        struct sg_manager *m = l->manager;
-        bool recovered = l->recovering;
-
-        l->inspecting = false;
-        if (l->recovering) {
-                l->recovering = false;
-                if (--m->n_recovering == 0)
-                        sg_manager_schedule(m);
-        }
-        if (result < 0) {
-                sg_log(LOG_ERR,
-                       "job %" PRIu64 ": cannot read its attempt's directory: %s; trying again",
-                       l->job.key.n, strerror(-result));
-                sg_live_rearm(l, SG_RETRY_USEC, on_inspect_again);
-        } else if (l->concluded) {
-                return;
-        } else if (recovered && failed_with_us(info) && !l->job.foreground) {
-                never_ran(l);
-        } else if (record_counts(l, info)) {
-                record_found(l, &info->exit);
-        } else if (info->fate == SG_ATTEMPT_RUN && info->shim > 0) {
-                adopt_running(l, info->shim);
-        } else if (info->fate == SG_ATTEMPT_RUN) {
-                keeper_lost(l);
-        } else if (info->fate == SG_ATTEMPT_NO_DIR && l->job.state != SG_JOB_STARTING) {
-                keeper_lost(l);
-        } else {
-                never_ran(l);
-        }
-}
-
-void sg_live_inspect(struct sg_live *l, enum sg_publish publish)
-{
-        /* An answer must not come when the job has been stored as ended and is gone. */
-        if (l->inspecting || l->concluded)
-                return;
-        l->inspecting = true;
-        sg_store_inspect(l->manager->store, &l->job.key, publish, on_inspected, l);
+        sg_live_unwatch_group(l);
+        if (l->job.foreground && l->groups.scope)
+                put_counters(l, &e.end);
+        sg_live_tell(l, &e);
 }

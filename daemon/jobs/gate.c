@@ -8,8 +8,7 @@
 #include "base/time-util.h"
 #include "edge/common/log.h"
 #include "govern/loop.h"
-#include "jobs/ending.h"
-#include "manager.h"
+#include "jobs/internal.h"
 #include "metrics/metrics.h"
 #include "monitor/monitor.h"
 #include <errno.h>
@@ -20,36 +19,32 @@
 #include <sys/uio.h>
 #include <syslog.h>
 
-/* From GO to STARTED it is an exec(2). */
-#define SILENCE_USEC (5ULL * 1000000)
-
-void sg_live_close_gate(struct sg_live *l)
+void sg_do_close_gate(struct sg_live *l)
 {
-        sg_poller_remove(l->manager->gates, l->gate);
-        l->gate = sg_close(l->gate);
+        sg_poller_remove(l->manager->jobs->gates, l->attempt.gate);
+        l->attempt.gate = sg_close(l->attempt.gate);
 }
 
-static int send_go(struct sg_live *l)
+static void lose(struct sg_live *l)
 {
-        struct sg_gate_message go = {.kind = SG_GATE_GO};
-
-        if (send(l->gate, &go, sizeof(go), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
-                return -errno;
-        l->gone_ahead = true;
-        sg_live_let_go(l);
-        sg_manager_fault(l->manager, "gate-after-go");
-        return 0;
+        sg_do_close_gate(l);
+        sg_live_tell_kind(l, SG_LIFE_E_GATE_LOST);
 }
 
-static void on_started(struct sg_live *l)
+void sg_do_send_go(struct sg_live *l)
 {
-        if (l->job.state != SG_JOB_STARTING || !l->gone_ahead) /* a user's own shim says anything */
-                return;
-        l->job.state = SG_JOB_RUNNING;
-        l->failed_starts = 0;
+        const struct sg_gate_message go = {.kind = SG_GATE_GO};
+
+        if (send(l->attempt.gate, &go, sizeof(go), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+                sg_live_result_kind(l, SG_LIFE_E_GO_FAILED);
+        else
+                sg_manager_fault(l->manager, "gate-after-go");
+}
+
+void sg_do_begin_running(struct sg_live *l)
+{
         sg_manager_starts_work(l->manager);
-        l->job.started_usec = sg_now_realtime_usec();
-        l->runs_since_usec = sg_now_boottime_usec();
+        l->attempt.runs_since_usec = sg_now_boottime_usec();
         sg_monitor_watch(l);
         (void)sg_live_watch_group(l); /* else its keeper says so */
         sg_metrics_started(l->manager->metrics, l);
@@ -57,42 +52,23 @@ static void on_started(struct sg_live *l)
                 sg_monitor_publish(l);
         sg_live_changed(l);
         sg_live_log_limits(l);
-        if (l->job.intent != SG_INTENT_NONE)
-                sg_live_kill(l, false);
-        else
-                sg_live_arm_time_limit(l);
 }
 
-void sg_live_speaks(struct sg_live *l)
-{
-        on_started(l);
-}
-
-/* Its shim may be the user's own, which says what it likes: from GO on it counts as running, as its
- * limits do. */
-static int on_silence(sd_event_source *source, uint64_t usec, void *userdata)
-{
-        struct sg_live *l = userdata;
-
-        (void)source;
-        (void)usec;
-        l->timer = sd_event_source_disable_unref(l->timer);
-        on_started(l);
-        return 0;
-}
+/* Its fate, for who can't link into the attempt's directory */
 
 static void on_fate_published(int result, const struct sg_attempt_info *info, void *userdata)
 {
-        struct sg_live *l = userdata;
-
-        l->inspecting = false;
-        if (result < 0 || info->fate != SG_ATTEMPT_RUN || send_go(l) < 0)
-                sg_live_close_gate(l);
-        else if (l->job.intent == SG_INTENT_NONE)
-                sg_live_rearm(l, SILENCE_USEC, on_silence);
-        if (l->shim == 0)
-                sg_live_inspect(l, SG_PUBLISH_VOID);
+        sg_live_tell_kind(userdata, result >= 0 && info->fate == SG_ATTEMPT_RUN
+                                            ? SG_LIFE_E_FATE_RUN
+                                            : SG_LIFE_E_FATE_VOID);
 }
+
+void sg_do_publish_run(struct sg_live *l)
+{
+        sg_store_inspect(l->manager->store, &l->job.key, SG_PUBLISH_RUN, on_fate_published, l);
+}
+
+/* Its process is where it should be */
 
 static int is_child_of(pid_t pid, pid_t parent)
 {
@@ -112,17 +88,17 @@ static int put_in_place(struct sg_live *l, pid_t pid)
 {
         int r;
 
-        if (is_child_of(pid, l->shim) <= 0)
+        if (is_child_of(pid, l->attempt.shim) <= 0)
                 return -ESRCH;
-        r = sg_scope_move(l->scope, l->shim, false);
-        return r < 0 ? r : sg_scope_move(l->scope, pid, true);
+        r = sg_scope_move(l->groups.scope, l->attempt.shim, false);
+        return r < 0 ? r : sg_scope_move(l->groups.scope, pid, true);
 }
 
 static int in_place(const struct sg_live *l, pid_t pid)
 {
-        int r = sg_scope_holds(l->scope, l->shim, false);
+        int r = sg_scope_holds(l->groups.scope, l->attempt.shim, false);
 
-        return r > 0 ? sg_scope_holds(l->scope, pid, true) : r;
+        return r > 0 ? sg_scope_holds(l->groups.scope, pid, true) : r;
 }
 
 /* The process that `schedctl run` became can neither join root's groups nor link into the attempt's
@@ -140,44 +116,31 @@ static int verify(struct sg_live *l, pid_t pid)
         return r < 0 ? r : r == 0 ? -ENOENT : 0;
 }
 
-/* Three things have to be known, in whatever order they come: who the shim is, that its groups are
- * there, and which process waits to become the job. */
-static void admit(struct sg_live *l)
+void sg_do_verify(struct sg_live *l)
 {
-        pid_t pid = l->ready_pid;
-        int r;
+        pid_t pid = l->attempt.ready_pid;
+        int r = verify(l, pid);
 
-        if (pid == 0 || l->shim == 0 || !l->placed || l->job.pid != 0)
-                return;
-        r = l->job.intent != SG_INTENT_NONE ? -ECANCELED : verify(l, pid);
         if (r < 0) {
-                if (r != -ECANCELED)
-                        sg_log(LOG_WARNING, "job %" PRIu64 ": not in its groups: %s; not let go",
-                               l->job.key.n, strerror(-r));
-                sg_live_close_gate(l);
+                sg_log(LOG_WARNING, "job %" PRIu64 ": not in its groups: %s; not let go",
+                       l->job.key.n, strerror(-r));
+                sg_live_result_kind(l, SG_LIFE_E_REFUSED);
                 return;
         }
-        l->job.pid = pid;
-        sg_scope_set_main(l->scope, l->shim, pid);
+        sg_scope_set_main(l->groups.scope, l->attempt.shim, pid);
         sg_manager_fault(l->manager, "gate-verified");
-        if (l->job.foreground) {
-                l->inspecting = true;
-                sg_store_inspect(l->manager->store, &l->job.key, SG_PUBLISH_RUN, on_fate_published,
-                                 l);
-        } else if (send_go(l) < 0) {
-                sg_live_close_gate(l);
-        }
+        sg_live_result(l, &(struct sg_life_event){.kind = SG_LIFE_E_ADMITTED, .pid = pid});
 }
 
 static void on_ready(struct sg_live *l, pid_t pid)
 {
         sg_manager_fault(l->manager, "gate-ready");
         if (pid <= 1) {
-                sg_live_close_gate(l);
+                lose(l);
                 return;
         }
-        l->ready_pid = pid;
-        admit(l);
+        l->attempt.ready_pid = pid;
+        sg_live_tell_kind(l, SG_LIFE_E_READY);
 }
 
 /* Its place */
@@ -192,7 +155,7 @@ int sg_live_send_place(struct sg_live *l)
 
         if (!path)
                 return -ENOENT;
-        return sendmsg(l->gate, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
+        return sendmsg(l->attempt.gate, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
 }
 
 static void on_placed(struct sg_scope *s, int result, const char *why, void *userdata)
@@ -202,12 +165,15 @@ static void on_placed(struct sg_scope *s, int result, const char *why, void *use
         (void)s;
         sg_manager_fault(l->manager, "placed");
         if (result < 0) {
-                sg_live_not_started(l, result, "get a scope", why);
+                sg_live_tell(l, &(struct sg_life_event){.kind = SG_LIFE_E_PLACE_FAILED,
+                                                        .what = "get a scope",
+                                                        .error = result,
+                                                        .why = why});
                 return;
         }
-        l->placed = true;
-        if (l->gate >= 0 && sg_live_send_place(l) < 0)
-                sg_live_close_gate(l);
+        sg_live_tell_kind(l, SG_LIFE_E_PLACED);
+        if (l->attempt.gate >= 0 && sg_live_send_place(l) < 0)
+                lose(l);
 }
 
 static void on_place_begins(struct sg_scope *s, void *userdata)
@@ -223,36 +189,39 @@ int sg_live_place(struct sg_live *l, pid_t shim, int pidfd)
                                                  .begins = on_place_begins,
                                                  .done = on_placed,
                                                  .userdata = l};
-        int r = sg_scope_place(l->scope, &placing);
 
-        if (r == 0)
-                l->placed = true;
-        return r;
+        return sg_scope_place(l->groups.scope, &placing);
 }
 
-void sg_live_shim_known(struct sg_live *l)
+void sg_do_place(struct sg_live *l)
 {
-        admit(l);
+        int r = sg_live_place(l, l->attempt.shim, l->attempt.shim_pidfd);
+
+        sg_manager_fault(l->manager, "after-fork");
+        if (r < 0)
+                sg_live_result(l, &(struct sg_life_event){.kind = SG_LIFE_E_PLACE_FAILED,
+                                                          .what = "start its shim",
+                                                          .error = r});
+        else if (r == 0)
+                sg_live_result_kind(l, SG_LIFE_E_PLACED);
 }
 
 /* The record of a foreground shim counts once it has exited; but systemd removes a scope when the
  * last process has left, and what was counted for the job goes with it. */
-static void on_ended(struct sg_live *l)
+void sg_do_count(struct sg_live *l)
 {
         const struct sg_gate_message seen = {.kind = SG_GATE_SEEN};
 
-        if (l->job.foreground) {
-                sg_scope_counters(l->scope, &l->counters);
-                (void)send(l->gate, &seen, sizeof(seen), MSG_NOSIGNAL | MSG_DONTWAIT);
-        } else if (!l->concluded) {
-                sg_live_inspect(l, SG_PUBLISH_NONE);
-        }
+        if (l->groups.scope)
+                sg_scope_counters(l->groups.scope, &l->attempt.counters);
+        if (l->attempt.gate >= 0)
+                (void)send(l->attempt.gate, &seen, sizeof(seen), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 /* Others can have its share while its end is still being made durable. */
-static void on_over(struct sg_live *l)
+void sg_do_stand_down(struct sg_live *l)
 {
-        if (l->scope && sg_scope_populated(l->scope) == 0)
+        if (l->groups.scope && sg_scope_populated(l->groups.scope) == 0)
                 sg_loop_over(l);
 }
 
@@ -260,30 +229,29 @@ void sg_live_on_gate(void *userdata)
 {
         struct sg_live *l = userdata;
         struct sg_gate_message msg;
-        ssize_t n = recv(l->gate, &msg, sizeof(msg), MSG_DONTWAIT);
+        ssize_t n = recv(l->attempt.gate, &msg, sizeof(msg), MSG_DONTWAIT);
 
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
                 return;
         if (n != sizeof(msg)) { /* closed: what became of it is seen when the shim exits */
-                sg_live_close_gate(l);
+                lose(l);
                 return;
         }
         switch (msg.kind) {
         case SG_GATE_READY:
-                if (l->job.pid == 0)
-                        on_ready(l, msg.pid);
+                on_ready(l, msg.pid);
                 break;
         case SG_GATE_STARTED:
-                on_started(l);
+                sg_live_tell_kind(l, SG_LIFE_E_STARTED);
                 break;
         case SG_GATE_OVER:
-                on_over(l);
+                sg_live_tell_kind(l, SG_LIFE_E_OVER);
                 break;
         case SG_GATE_ENDED:
-                on_ended(l);
+                sg_live_tell_kind(l, SG_LIFE_E_ENDED);
                 break;
         default:
-                sg_live_close_gate(l);
+                lose(l);
         }
 }
 
@@ -293,13 +261,13 @@ int sg_live_open_gate(struct sg_live *l, int *ret_theirs)
 
         if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
                 return -errno;
-        r = sg_poller_add(l->manager->gates, fds[0], l);
+        r = sg_poller_add(l->manager->jobs->gates, fds[0], l);
         if (r < 0) {
                 (void)sg_close(fds[0]);
                 (void)sg_close(fds[1]);
                 return r;
         }
-        l->gate = fds[0];
+        l->attempt.gate = fds[0];
         *ret_theirs = fds[1];
         return 0;
 }

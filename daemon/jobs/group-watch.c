@@ -9,7 +9,7 @@
 #include "base/process.h"
 #include "edge/common/log.h"
 #include "govern/loop.h"
-#include "manager.h"
+#include "jobs/internal.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -32,14 +32,14 @@ int sg_live_watch_group(struct sg_live *l)
 {
         int r;
 
-        if (l->group_events >= 0)
+        if (l->groups.events >= 0)
                 return 0;
-        l->group_events = l->scope ? open_events(l) : -ENOENT;
-        if (l->group_events < 0)
+        l->groups.events = l->groups.scope ? open_events(l) : -ENOENT;
+        if (l->groups.events < 0)
                 return -ENOENT;
-        r = sg_poller_add_notified(l->manager->groups, l->group_events, l);
+        r = sg_poller_add_notified(l->manager->jobs->groups, l->groups.events, l);
         if (r < 0)
-                l->group_events = sg_close(l->group_events);
+                l->groups.events = sg_close(l->groups.events);
         return r;
 }
 
@@ -48,7 +48,7 @@ static int on_group_timer(sd_event_source *source, uint64_t usec, void *userdata
         (void)usec;
         (void)sd_event_source_set_time_relative(source, GROUP_POLL_USEC);
         (void)sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
-        sg_live_group_checked(userdata);
+        sg_do_check_groups(userdata);
         return 0;
 }
 
@@ -56,9 +56,9 @@ void sg_live_await_empty(struct sg_live *l)
 {
         int r;
 
-        if (l->group_source || sg_live_watch_group(l) >= 0)
+        if (l->groups.poll || sg_live_watch_group(l) >= 0)
                 return;
-        r = sd_event_add_time_relative(l->manager->event, &l->group_source, CLOCK_MONOTONIC,
+        r = sd_event_add_time_relative(l->manager->event, &l->groups.poll, CLOCK_MONOTONIC,
                                        GROUP_POLL_USEC, 0, on_group_timer, l);
         if (r < 0)
                 sg_log(LOG_ERR, "job %" PRIu64 ": cannot watch its group: %s", l->job.key.n,
@@ -67,9 +67,9 @@ void sg_live_await_empty(struct sg_live *l)
 
 void sg_live_unwatch_group(struct sg_live *l)
 {
-        sg_poller_remove(l->manager->groups, l->group_events);
-        l->group_events = sg_close(l->group_events);
-        l->group_source = sd_event_source_disable_unref(l->group_source);
+        sg_poller_remove(l->manager->jobs->groups, l->groups.events);
+        l->groups.events = sg_close(l->groups.events);
+        l->groups.poll = sd_event_source_disable_unref(l->groups.poll);
 }
 
 /* A job may have moved elsewhere what lives of it, as podman does with itself. */
@@ -85,8 +85,8 @@ void sg_live_on_group(void *userdata)
 {
         struct sg_live *l = userdata;
 
-        if (l->concluded)
-                sg_live_group_checked(l);
-        else if (sg_scope_populated(l->scope) == 0 && !has_moved_out(l))
+        if (l->life.state == SG_LIFE_LINGERING)
+                sg_do_check_groups(l);
+        else if (sg_scope_populated(l->groups.scope) == 0 && !has_moved_out(l))
                 sg_loop_over(l);
 }

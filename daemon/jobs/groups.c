@@ -4,10 +4,11 @@
  * its class and CPUs of its own, and dropped when nothing lives in them.
  */
 #include "base/cleanup.h"
+#include "base/time-util.h"
 #include "core/place/cpus.h"
 #include "edge/common/log.h"
 #include "govern/loop.h"
-#include "manager.h"
+#include "jobs/internal.h"
 #include "monitor/monitor.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -15,6 +16,20 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <syslog.h>
+
+void sg_groups_init(struct sg_groups *g)
+{
+        g->events = -1;
+        sg_list_init(&g->active_link);
+}
+
+void sg_groups_deinit(struct sg_live *l)
+{
+        sg_list_remove(&l->groups.active_link);
+        sg_live_unwatch_group(l);
+        sg_scope_free(l->groups.scope);
+        free(l->groups.pinned);
+}
 
 /* A device that isn't there (yet) can't be opened either: its rule is left out. */
 static size_t device_rules(const struct sg_class *class, struct sg_device_rule *rules)
@@ -64,14 +79,15 @@ void sg_live_apply_class(struct sg_live *l)
         size_t n = 0;
         int r;
 
-        if (!l->scope || l->job.adopted != SG_ADOPTED_NOT)
+        if (!l->groups.scope || l->job.adopted != SG_ADOPTED_NOT)
                 return;
         r = sg_backend_set_class_weight(l->manager->backend, l->job.class,
                                         sg_loop_class_weight(l->manager, l->class), &why);
         if (r >= 0 && !class_is_gone(l)) {
                 r = class_devices(l->class, &rules, &n);
                 if (r >= 0)
-                        r = sg_scope_set_devices(l->scope, l->class->device_closed, rules, n, &why);
+                        r = sg_scope_set_devices(l->groups.scope, l->class->device_closed, rules, n,
+                                                 &why);
         }
         if (r < 0)
                 sg_log(LOG_WARNING, "job %" PRIu64 ": cannot apply its class's settings: %s",
@@ -82,36 +98,36 @@ void sg_live_apply_class(struct sg_live *l)
 
 static void count_cpus(struct sg_live *l, int by)
 {
-        for (unsigned cpu = 0; l->pinned && cpu < SG_CPUS_MAX; cpu++)
-                if (sg_cpuset_has(l->pinned, cpu))
-                        l->manager->pinned[cpu] += (uint32_t)by;
+        for (unsigned cpu = 0; l->groups.pinned && cpu < SG_CPUS_MAX; cpu++)
+                if (sg_cpuset_has(l->groups.pinned, cpu))
+                        l->manager->jobs->pinned[cpu] += (uint32_t)by;
 }
 
 struct sg_cpuset sg_live_cpus_of(const struct sg_live *l, uint64_t n)
 {
         const struct sg_manager *m = l->manager;
-        struct sg_cpuset cpus = l->pinned ? *l->pinned : (struct sg_cpuset){0};
+        struct sg_cpuset cpus = l->groups.pinned ? *l->groups.pinned : (struct sg_cpuset){0};
 
-        sg_cpus_resize(m->pinned, &m->node.cpus, n, &cpus);
+        sg_cpus_resize(m->jobs->pinned, &m->node.cpus, n, &cpus);
         return cpus;
 }
 
 void sg_live_pin(struct sg_live *l, const struct sg_cpuset *cpus)
 {
         count_cpus(l, -1);
-        *l->pinned = *cpus;
+        *l->groups.pinned = *cpus;
         count_cpus(l, 1);
 }
 
 /* Those that it has had since its start, unless they never were in force, or nobody knows. */
 static void pin_again(struct sg_live *l)
 {
-        struct sg_cpuset cpus = sg_scope_cpus(l->scope);
+        struct sg_cpuset cpus = sg_scope_cpus(l->groups.scope);
         unsigned n = sg_cpuset_count(&cpus);
 
         if (n == 0 || n > l->job.limits.cpus_max) {
                 cpus = sg_live_cpus_of(l, l->job.limits.cpus);
-                (void)sg_scope_set_limits(l->scope, &l->job.limits, &cpus, NULL, NULL, NULL);
+                (void)sg_scope_set_limits(l->groups.scope, &l->job.limits, &cpus, NULL, NULL, NULL);
         }
         sg_live_pin(l, &cpus);
 }
@@ -138,16 +154,16 @@ static int describe(const struct sg_live *l, struct sg_scope_request *ret,
 static int take_scope(struct sg_live *l, struct sg_scope *scope)
 {
         if (l->job.limits.pin) {
-                l->pinned = calloc(1, sizeof(*l->pinned));
-                if (!l->pinned)
+                l->groups.pinned = calloc(1, sizeof(*l->groups.pinned));
+                if (!l->groups.pinned)
                         return -ENOMEM;
         }
-        l->scope = scope;
-        sg_list_append(&l->manager->active, &l->active_link);
+        l->groups.scope = scope;
+        sg_list_append(&l->manager->jobs->active, &l->groups.active_link);
         return 0;
 }
 
-int sg_live_make_scope(struct sg_live *l, char **ret_why)
+static int make(struct sg_live *l, char **ret_why)
 {
         _cleanup_free_ struct sg_device_rule *rules = NULL;
         struct sg_scope_request req;
@@ -167,11 +183,51 @@ int sg_live_make_scope(struct sg_live *l, char **ret_why)
                 (void)sg_scope_free(scope);
                 return r;
         }
-        if (l->pinned)
+        if (l->groups.pinned)
                 sg_live_pin(l, &req.cpus);
         if (!sg_scope_wants_place(scope)) /* else when it gets its place */
                 sg_loop_expect(l);
         return 0;
+}
+
+/* Its process is there already, so that its scope is made while its start is stored. */
+static int place_runner(struct sg_live *l)
+{
+        int r;
+
+        if (!l->runner || !l->runner->here)
+                return 0;
+        r = sg_live_place(l, l->runner->pid, l->runner->pidfd);
+        if (r == 0)
+                sg_live_result_kind(l, SG_LIFE_E_PLACED);
+        return r;
+}
+
+static void begin_attempt(struct sg_attempt *a)
+{
+        memset(&a->counters, 0xff, sizeof(a->counters)); /* not known */
+        a->ready_pid = 0;
+        a->runs_since_usec = 0;
+        a->begun_usec = sg_now_realtime_usec();
+}
+
+void sg_do_make_groups(struct sg_live *l)
+{
+        _cleanup_free_ char *why = NULL;
+        struct sg_life_event e = {.kind = SG_LIFE_E_GROUPS_FAILED, .what = "make its groups"};
+
+        begin_attempt(&l->attempt);
+        l->attempt.log_before = sg_live_log_size(l);
+        e.error = make(l, &why);
+        e.why = why;
+        if (e.error >= 0) {
+                sg_manager_fault(l->manager, "groups-made");
+                e.what = "get a scope";
+                e.error = place_runner(l);
+        }
+        if (e.error >= 0)
+                e.kind = SG_LIFE_E_GROUPS_MADE;
+        sg_live_result(l, &e);
 }
 
 int sg_live_find_scope(struct sg_live *l, pid_t shim)
@@ -181,7 +237,7 @@ int sg_live_find_scope(struct sg_live *l, pid_t shim)
         struct sg_scope *scope;
         int r;
 
-        if (l->scope)
+        if (l->groups.scope)
                 return 0;
         r = describe(l, &req, &rules);
         if (r < 0)
@@ -194,7 +250,7 @@ int sg_live_find_scope(struct sg_live *l, pid_t shim)
         r = take_scope(l, scope);
         if (r < 0)
                 (void)sg_scope_free(scope);
-        else if (l->pinned)
+        else if (l->groups.pinned)
                 pin_again(l);
         return r;
 }
@@ -202,7 +258,7 @@ int sg_live_find_scope(struct sg_live *l, pid_t shim)
 const char *sg_live_unified_group(const struct sg_live *l)
 {
         size_t n;
-        const struct sg_group_dir *dirs = sg_scope_dirs(l->scope, &n);
+        const struct sg_group_dir *dirs = sg_scope_dirs(l->groups.scope, &n);
 
         for (size_t i = 0; i < n; i++)
                 if (dirs[i].hier == SG_HIER_UNIFIED)
@@ -210,20 +266,46 @@ const char *sg_live_unified_group(const struct sg_live *l)
         return NULL;
 }
 
+/* 0, or -EBUSY while something lives in them. */
 int sg_live_drop_scope(struct sg_live *l)
 {
-        if (l->scope && sg_scope_remove(l->scope) == -EBUSY)
+        if (l->groups.scope && sg_scope_remove(l->groups.scope) == -EBUSY)
                 return -EBUSY;
         sg_loop_end(l);
         sg_monitor_forget(l);
         /* Of what ended while we were away this may be left, and no groups. */
         sg_monitor_unpublish(l);
-        if (!l->scope)
+        if (!l->groups.scope)
                 return 0;
         count_cpus(l, -1);
-        free(l->pinned);
-        l->pinned = NULL;
-        sg_list_remove(&l->active_link);
-        l->scope = sg_scope_free(l->scope);
+        free(l->groups.pinned);
+        l->groups.pinned = NULL;
+        sg_list_remove(&l->groups.active_link);
+        l->groups.scope = sg_scope_free(l->groups.scope);
         return 0;
+}
+
+void sg_do_find_groups(struct sg_live *l)
+{
+        int r = sg_live_find_scope(l, 0);
+
+        if (r < 0 && r != -ENOENT)
+                sg_log(LOG_ERR, "job %" PRIu64 ": cannot find its groups again: %s", l->job.key.n,
+                       strerror(-r));
+}
+
+void sg_do_drop_groups(struct sg_live *l)
+{
+        if (sg_live_drop_scope(l) == -EBUSY) {
+                sg_live_result_kind(l, SG_LIFE_E_GROUPS_BUSY);
+                return;
+        }
+        free(l->attempt.record);
+        l->attempt.record = NULL;
+        sg_live_result_kind(l, SG_LIFE_E_GROUPS_GONE);
+}
+
+void sg_do_kill_groups(struct sg_live *l)
+{
+        (void)sg_scope_signal(l->groups.scope, SIGKILL);
 }

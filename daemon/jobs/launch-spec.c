@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What the shim is told besides what was submitted: the launch part of its spec. */
 #include "base/format.h"
-#include "manager.h"
+#include "jobs/internal.h"
 #include "monitor/monitor.h"
 #include "proto/spec.h"
 #include <inttypes.h>
@@ -72,9 +72,9 @@ static void put_in_record(const char *line, bool force, void *userdata)
 static void put_groups(const struct sg_live *l, struct sg_record *r)
 {
         size_t n;
-        const struct sg_group_dir *dirs = sg_scope_dirs(l->scope, &n);
+        const struct sg_group_dir *dirs = sg_scope_dirs(l->groups.scope, &n);
 
-        if (sg_scope_wants_place(l->scope))
+        if (sg_scope_wants_place(l->groups.scope))
                 sg_record_put_u64(r, SG_SPEC_AWAITS_PLACE, 1);
         for (size_t i = 0; i < n; i++) {
                 char field[4096];
@@ -106,9 +106,9 @@ uint64_t sg_live_log_size(const struct sg_live *l)
 static bool wants_affinity(const struct sg_live *l)
 {
         uint32_t unenforced =
-                sg_scope_unenforced(l->scope) | sg_backend_unenforced(l->manager->backend);
+                sg_scope_unenforced(l->groups.scope) | sg_backend_unenforced(l->manager->backend);
 
-        return l->pinned && l->job.limits.cpus_max == l->job.limits.cpus &&
+        return l->groups.pinned && l->job.limits.cpus_max == l->job.limits.cpus &&
                (unenforced & (1U << SG_LIMIT_CPUSET));
 }
 
@@ -124,6 +124,6 @@ void sg_live_put_launch(const struct sg_live *l, struct sg_record *r)
         sg_record_put_u64(r, SG_SPEC_LOG_MAX,
                           s->log_max_bytes == SG_UNLIMITED ? 0 : s->log_max_bytes);
         sg_record_put_u64(r, SG_SPEC_LOG_KEEP, s->log_keep);
-        if (wants_affinity(l) && sg_format_cpuset(cpus, sizeof(cpus), l->pinned) >= 0)
+        if (wants_affinity(l) && sg_format_cpuset(cpus, sizeof(cpus), l->groups.pinned) >= 0)
                 sg_record_put_str(r, SG_SPEC_CPU_AFFINITY, cpus);
 }

@@ -2,8 +2,7 @@
 /* What the log says of single jobs without being asked: what their owners didn't mean to happen.
  * The rest is in the history and among the events, where those look whom it concerns. */
 #include "edge/common/log.h"
-#include "jobs/live.h"
-#include "manager.h"
+#include "jobs/internal.h"
 #include <inttypes.h>
 #include <string.h>
 #include <syslog.h>
@@ -27,25 +26,9 @@ void sg_live_log_end(const struct sg_live *l)
                    j->reason ?: "");
 }
 
-void sg_live_log_unstored(struct sg_live *l, const char *what, int error)
-{
-        if (!l->unstored)
-                sg_log(LOG_ERR,
-                       "job %" PRIu64 ": cannot store its %s: %s; trying again until it can",
-                       l->job.key.n, what, strerror(-error));
-        l->unstored = true;
-}
-
-void sg_live_log_stored(struct sg_live *l, const char *what)
-{
-        if (l->unstored)
-                sg_log(LOG_NOTICE, "job %" PRIu64 ": its %s is stored", l->job.key.n, what);
-        l->unstored = false;
-}
-
 void sg_live_log_limits(const struct sg_live *l)
 {
-        uint32_t bits = l->scope ? sg_scope_unenforced(l->scope) : 0;
+        uint32_t bits = l->groups.scope ? sg_scope_unenforced(l->groups.scope) : 0;
         char id[SG_JOB_ID_MAX], names[256] = "";
 
         if (!bits)
@@ -60,4 +43,27 @@ void sg_live_log_limits(const struct sg_live *l)
         sg_job_id_format(id, &l->job.key, l->manager->node.name);
         sg_log_job(LOG_NOTICE, SG_MESSAGE_LIMIT_NOT_ENFORCED, id, names, "not enforced here: %s",
                    names);
+}
+
+static const char *what_is_stored(const struct sg_live *l)
+{
+        return sg_life_is_closing(&l->life) ? "end" : "start";
+}
+
+void sg_do_say_stored(struct sg_live *l)
+{
+        if (l->unstored)
+                sg_log(LOG_NOTICE, "job %" PRIu64 ": its %s is stored", l->job.key.n,
+                       what_is_stored(l));
+        l->unstored = false;
+}
+
+/* Once: a disk may be full for hours. */
+void sg_do_say_unstored(struct sg_live *l)
+{
+        if (!l->unstored)
+                sg_log(LOG_ERR,
+                       "job %" PRIu64 ": cannot store its %s: %s; trying again until it can",
+                       l->job.key.n, what_is_stored(l), strerror(-sg_live_event(l)->error));
+        l->unstored = true;
 }

@@ -10,7 +10,7 @@
 #include "core/queue/order.h"
 #include "edge/common/log.h"
 #include "govern/loop.h"
-#include "manager.h"
+#include "jobs/internal.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -30,35 +30,35 @@ static void describe_entry(struct sg_live *l)
                                ? now - l->job.started_usec
                                : 0;
 
-        l->entry.n = l->job.key.n;
-        sg_order_describe(&l->entry, &l->job, sg_loop_history(l->manager, &l->job));
-        l->entry.started_usec = monotonic > ran ? monotonic - ran : 0;
+        l->queued.entry.n = l->job.key.n;
+        sg_order_describe(&l->queued.entry, &l->job, sg_loop_history(l->manager, &l->job));
+        l->queued.entry.started_usec = monotonic > ran ? monotonic - ran : 0;
 }
 
-static void recover_attempt(struct sg_live *l)
+void sg_do_take_place(struct sg_live *l)
 {
-        struct sg_manager *m = l->manager;
-        int r;
+        int r = sg_queue_add(l->manager->jobs->queue, &l->queued.entry, l->job.class, l->job.uid,
+                             true);
 
-        l->recovering = true;
-        m->n_recovering++;
-        r = sg_live_find_scope(l, 0);
-        if (r < 0 && r != -ENOENT)
-                sg_log(LOG_ERR, "job %" PRIu64 ": cannot find its groups again: %s", l->job.key.n,
-                       strerror(-r));
-        r = sg_queue_add(m->queue, &l->entry, l->job.class, l->job.uid, true);
         if (r < 0)
                 sg_log(LOG_ERR, "job %" PRIu64 ": cannot count it as running: %s", l->job.key.n,
                        strerror(-r));
-        sg_live_inspect(l, SG_PUBLISH_VOID);
 }
 
 /* A terminal that waited for its turn went away with us. */
 static void drop_unstarted_run(struct sg_live *l)
 {
-        l->job.state = SG_JOB_KILLED;
         (void)sg_job_set_reason(&l->job, "the daemon was restarted before it started");
-        sg_live_end(l);
+        sg_live_tell(l, &(struct sg_life_event){.kind = SG_LIFE_E_FAIL, .state = SG_JOB_KILLED});
+}
+
+static void meet(struct sg_live *l)
+{
+        bool queued = l->job.state == SG_JOB_QUEUED;
+
+        sg_live_tell_kind(l, queued ? SG_LIFE_E_MET_QUEUED : SG_LIFE_E_MET_LIVE);
+        if (queued && l->job.foreground)
+                drop_unstarted_run(l);
 }
 
 struct load {
@@ -85,7 +85,6 @@ static void on_loaded(int result, const struct sg_job *job, void *userdata)
                 load->error = r;
                 return;
         }
-        l->stored = true;
         l->class = sg_settings_class(load->manager->settings, l->job.class);
         if (!l->class) /* its policy file is gone: it keeps its name, its limits and its groups */
                 l->class = &load->manager->settings->classes[0];
@@ -101,7 +100,7 @@ static bool is_owned(const char *attempt, void *userdata)
         if (sg_attempt_name_parse(attempt, &key) < 0)
                 return false;
         l = sg_manager_find_key(m, &key);
-        return l && l->scope && l->job.key.attempt == key.attempt;
+        return l && l->groups.scope && l->job.key.attempt == key.attempt;
 }
 
 /* Other children, forks of our own for a moment, are waited for by who made them. */
@@ -116,8 +115,8 @@ static bool is_unknown(const struct sg_manager *m, pid_t pid)
             strncmp(comm, "schedgov-", strlen("schedgov-")) != 0 || pid == sg_store_pid(m->store) ||
             pid == sg_job_reader_pid(m->reader))
                 return false;
-        sg_list_foreach (l, &m->active, active_link)
-                if (l->shim == pid)
+        sg_list_foreach (l, &m->jobs->active, groups.active_link)
+                if (l->attempt.shim == pid)
                         return false;
         return true;
 }
@@ -144,13 +143,13 @@ static int on_sweep(sd_event_source *source, uint64_t usec, void *userdata)
 
         (void)usec;
         sg_manager_reap(m);
-        if (n == 0 || m->sweeps++ == SWEEPS_MAX) {
+        if (n == 0 || m->jobs->sweeps++ == SWEEPS_MAX) {
                 if (n > 0)
                         sg_log(LOG_WARNING,
                                "%d groups of ours hold processes of no job that is known; they are "
                                "left alone",
                                n);
-                m->sweep_timer = sd_event_source_disable_unref(m->sweep_timer);
+                m->jobs->sweep = sd_event_source_disable_unref(m->jobs->sweep);
                 return 0;
         }
         (void)sd_event_source_set_time_relative(source, SWEEP_USEC);
@@ -164,22 +163,17 @@ int sg_manager_recover(struct sg_manager *m)
         struct sg_live *l, *next;
         int r;
 
-        r = sg_store_load(m->store, &m->last_n, on_loaded, &load);
+        r = sg_store_load(m->store, &m->jobs->last_n, on_loaded, &load);
         if (r >= 0)
                 r = load.error;
         if (r < 0)
                 return r;
-        sg_list_foreach_safe (l, next, &m->jobs, link) {
-                if (l->job.adopted) /* its group tells, see adopt.c */
-                        continue;
-                if (l->job.state == SG_JOB_QUEUED && l->job.foreground)
-                        drop_unstarted_run(l);
-                else if (l->job.state != SG_JOB_QUEUED)
-                        recover_attempt(l);
-        }
-        sg_list_foreach_safe (l, next, &m->jobs, link)
-                if (l->job.state == SG_JOB_QUEUED && !l->dropping)
-                        sg_live_await_dependencies(l);
-        return sd_event_add_time_relative(m->event, &m->sweep_timer, CLOCK_MONOTONIC, 0, 0,
+        sg_list_foreach_safe (l, next, &m->jobs->all, link)
+                if (!l->job.adopted) /* its group tells, see adopt.c */
+                        meet(l);
+        sg_list_foreach_safe (l, next, &m->jobs->all, link)
+                if (l->life.state == SG_LIFE_WAITING)
+                        sg_do_await(l);
+        return sd_event_add_time_relative(m->event, &m->jobs->sweep, CLOCK_MONOTONIC, 0, 0,
                                           on_sweep, m);
 }

@@ -9,7 +9,7 @@
 #include "core/queue/order.h"
 #include "edge/common/log.h"
 #include "govern/loop.h"
-#include "manager.h"
+#include "jobs/internal.h"
 #include "monitor/monitor.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -32,12 +32,12 @@ int sg_manager_snapshot(struct sg_manager *m, struct sg_node_snapshot *ret)
         r = sg_node_snapshot(&m->node, ret);
         if (r < 0)
                 return r;
-        if (sg_queue_n_running(m->queue) == 0)
+        if (sg_queue_n_running(m->jobs->queue) == 0)
                 return 0;
-        sg_list_foreach (l, &m->jobs, link) {
+        sg_list_foreach (l, &m->jobs->all, link) {
                 uint64_t used;
 
-                if (!l->scope || l->job.adopted || l->job.limits.memory_max == SG_UNLIMITED)
+                if (!l->groups.scope || l->job.adopted || l->job.limits.memory_max == SG_UNLIMITED)
                         continue;
                 used = sg_monitor_memory_now(l);
                 if (used != SG_UNLIMITED)
@@ -57,28 +57,28 @@ static int on_retry(sd_event_source *source, uint64_t usec, void *userdata)
 /* Memory may become free without any event of ours: look again while somebody waits for it. */
 static void arm_retry(struct sg_manager *m, uint64_t delay_usec)
 {
-        if (m->retry_timer) {
-                (void)sd_event_source_set_time_relative(m->retry_timer, delay_usec);
-                (void)sd_event_source_set_enabled(m->retry_timer, SD_EVENT_ONESHOT);
+        if (m->jobs->retry) {
+                (void)sd_event_source_set_time_relative(m->jobs->retry, delay_usec);
+                (void)sd_event_source_set_enabled(m->jobs->retry, SD_EVENT_ONESHOT);
                 return;
         }
-        (void)sd_event_add_time_relative(m->event, &m->retry_timer, CLOCK_MONOTONIC, delay_usec, 0,
+        (void)sd_event_add_time_relative(m->event, &m->jobs->retry, CLOCK_MONOTONIC, delay_usec, 0,
                                          on_retry, m);
 }
 
 void sg_manager_pause_starts(struct sg_manager *m, const char *what, int error)
 {
-        if (m->starts_from_usec == 0)
+        if (m->jobs->starts_from_usec == 0)
                 sg_log(LOG_ERR, "cannot %s: %s; jobs wait until it can be done", what,
                        strerror(-error));
-        m->starts_from_usec = sg_now_monotonic_usec() + PAUSE_USEC;
+        m->jobs->starts_from_usec = sg_now_monotonic_usec() + PAUSE_USEC;
 }
 
 void sg_manager_starts_work(struct sg_manager *m)
 {
-        if (m->starts_from_usec > 0)
+        if (m->jobs->starts_from_usec > 0)
                 sg_log(LOG_NOTICE, "jobs can be started again");
-        m->starts_from_usec = 0;
+        m->jobs->starts_from_usec = 0;
 }
 
 static int on_schedule(sd_event_source *source, void *userdata)
@@ -90,10 +90,10 @@ static int on_schedule(sd_event_source *source, void *userdata)
         int r;
 
         (void)source;
-        if (m->n_recovering > 0 || sg_queue_n_waiting(m->queue) == 0)
+        if (m->jobs->n_recovering > 0 || sg_queue_n_waiting(m->jobs->queue) == 0)
                 return 0;
-        if (m->starts_from_usec > now) {
-                arm_retry(m, m->starts_from_usec - now);
+        if (m->jobs->starts_from_usec > now) {
+                arm_retry(m, m->jobs->starts_from_usec - now);
                 return 0;
         }
         r = sg_manager_snapshot(m, &node);
@@ -103,9 +103,9 @@ static int on_schedule(sd_event_source *source, void *userdata)
                 arm_retry(m, SG_USEC_PER_SEC);
                 return 0;
         }
-        while (m->n_starting < STARTING_MAX && m->starts_from_usec <= now &&
-               (e = sg_queue_next(m->queue, &node, &retry)))
-                sg_live_begin(sg_list_entry(e, struct sg_live, entry));
+        while (m->jobs->n_starting < STARTING_MAX && m->jobs->starts_from_usec <= now &&
+               (e = sg_queue_next(m->jobs->queue, &node, &retry)))
+                sg_live_tell_kind(sg_list_entry(e, struct sg_live, queued.entry), SG_LIFE_E_TURN);
         if (retry > 0)
                 arm_retry(m, retry - node.now_usec);
         return 0;
@@ -113,15 +113,15 @@ static int on_schedule(sd_event_source *source, void *userdata)
 
 void sg_manager_schedule(struct sg_manager *m)
 {
-        if (!m->schedule_source) {
-                int r = sd_event_add_defer(m->event, &m->schedule_source, on_schedule, m);
+        if (!m->jobs->schedule) {
+                int r = sd_event_add_defer(m->event, &m->jobs->schedule, on_schedule, m);
 
                 if (r < 0) {
                         sg_log(LOG_ERR, "cannot schedule: %s", strerror(-r));
                         return;
                 }
         }
-        (void)sd_event_source_set_enabled(m->schedule_source, SD_EVENT_ONESHOT);
+        (void)sd_event_source_set_enabled(m->jobs->schedule, SD_EVENT_ONESHOT);
 }
 
 /* Obstacles */
@@ -132,7 +132,7 @@ static int on_begin(sd_event_source *source, uint64_t usec, void *userdata)
 
         (void)source;
         (void)usec;
-        l->timer = sd_event_source_disable_unref(l->timer);
+        l->queued.begin_timer = sd_event_source_disable_unref(l->queued.begin_timer);
         sg_live_enqueue(l);
         return 0;
 }
@@ -140,15 +140,16 @@ static int on_begin(sd_event_source *source, uint64_t usec, void *userdata)
 /* CLOCK_REALTIME, so that a corrected clock moves the start with it. */
 static int wait_for_begin(struct sg_live *l)
 {
+        sd_event_source **timer = &l->queued.begin_timer;
         int r;
 
-        l->timer = sd_event_source_disable_unref(l->timer);
-        r = sd_event_add_time(l->manager->event, &l->timer, CLOCK_REALTIME, l->job.begin_usec, 0,
+        *timer = sd_event_source_disable_unref(*timer);
+        r = sd_event_add_time(l->manager->event, timer, CLOCK_REALTIME, l->job.begin_usec, 0,
                               on_begin, l);
         if (r < 0)
                 return r;
         /* All that are due at one moment are queued before a pass chooses among them. */
-        return sd_event_source_set_priority(l->timer, SD_EVENT_PRIORITY_IMPORTANT);
+        return sd_event_source_set_priority(*timer, SD_EVENT_PRIORITY_IMPORTANT);
 }
 
 void sg_live_enqueue(struct sg_live *l)
@@ -156,8 +157,8 @@ void sg_live_enqueue(struct sg_live *l)
         struct sg_manager *m = l->manager;
         int r;
 
-        if (l->entry.lane || l->job.state != SG_JOB_QUEUED || l->job.hold || l->n_after > 0 ||
-            l->dropping)
+        if (l->life.state != SG_LIFE_WAITING || l->queued.entry.lane || l->job.hold ||
+            l->queued.n_after > 0)
                 return;
         if (l->job.begin_usec > sg_now_realtime_usec()) {
                 r = wait_for_begin(l);
@@ -166,12 +167,49 @@ void sg_live_enqueue(struct sg_live *l)
                 sg_log(LOG_ERR, "job %" PRIu64 ": cannot wait for its begin: %s", l->job.key.n,
                        strerror(-r));
         }
-        l->entry.n = l->job.key.n;
-        sg_order_describe(&l->entry, &l->job, sg_loop_history(m, &l->job));
-        r = sg_queue_add(m->queue, &l->entry, l->job.class, l->job.uid, false);
+        l->queued.entry.n = l->job.key.n;
+        sg_order_describe(&l->queued.entry, &l->job, sg_loop_history(m, &l->job));
+        r = sg_queue_add(m->jobs->queue, &l->queued.entry, l->job.class, l->job.uid, false);
         if (r < 0)
                 sg_log(LOG_ERR, "job %" PRIu64 ": cannot queue: %s", l->job.key.n, strerror(-r));
         sg_manager_schedule(m);
+}
+
+void sg_live_leave_queue(struct sg_live *l)
+{
+        struct sg_queued *q = &l->queued;
+
+        q->begin_timer = sd_event_source_disable_unref(q->begin_timer);
+        q->lookup_timer = sd_event_source_disable_unref(q->lookup_timer);
+        sg_list_remove(&q->after_link);
+        sg_queue_remove(l->manager->jobs->queue, &q->entry);
+}
+
+void sg_do_enqueue(struct sg_live *l)
+{
+        sg_live_enqueue(l);
+}
+
+void sg_do_leave_queue(struct sg_live *l)
+{
+        sg_live_leave_queue(l);
+}
+
+void sg_do_pause_starts(struct sg_live *l)
+{
+        sg_manager_pause_starts(l->manager, "make groups for jobs", sg_live_event(l)->error);
+}
+
+void sg_queued_init(struct sg_queued *q)
+{
+        sg_list_init(&q->after_link);
+        sg_list_init(&q->entry.link);
+}
+
+void sg_queued_deinit(struct sg_live *l)
+{
+        sg_live_leave_queue(l);
+        free(l->queued.after);
 }
 
 /* In words */
@@ -224,13 +262,13 @@ static int snapshot_to_explain(struct sg_manager *m, const struct sg_node_snapsh
 
         if (r < 0)
                 return r;
-        if (m->explained.memory_total == 0 || m->explained_iteration != iteration) {
-                r = sg_manager_snapshot(m, &m->explained);
+        if (m->jobs->explained.memory_total == 0 || m->jobs->explained_iteration != iteration) {
+                r = sg_manager_snapshot(m, &m->jobs->explained);
                 if (r < 0)
                         return r;
-                m->explained_iteration = iteration;
+                m->jobs->explained_iteration = iteration;
         }
-        *ret = &m->explained;
+        *ret = &m->jobs->explained;
         return 0;
 }
 
@@ -245,14 +283,14 @@ void sg_live_why_pending(struct sg_live *l, char *buf, size_t size)
         if (l->job.hold) {
                 sg_job_id_format(id, &l->job.key, home);
                 (void)snprintf(buf, size, "held; `schedctl release %s` lets it go", id);
-        } else if (l->n_after > 0) {
-                sg_job_id_format(id, &l->after[0].key, home);
+        } else if (l->queued.n_after > 0) {
+                sg_job_id_format(id, &l->queued.after[0].key, home);
                 (void)snprintf(buf, size, "waits for job %s%s", id,
-                               l->n_after > 1 ? " and others" : "");
-        } else if (!l->entry.lane && l->job.begin_usec > 0) {
+                               l->queued.n_after > 1 ? " and others" : "");
+        } else if (!l->queued.entry.lane && l->job.begin_usec > 0) {
                 (void)snprintf(buf, size, "begins at %s", sg_format_local(when, l->job.begin_usec));
         } else if (snapshot_to_explain(l->manager, &node) >= 0) {
-                sg_queue_explain(l->manager->queue, &l->entry, node, &info);
+                sg_queue_explain(l->manager->jobs->queue, &l->queued.entry, node, &info);
                 sg_pending_describe(&info, buf, size);
         }
 }

@@ -85,7 +85,7 @@ static void count_jobs(struct sg_metrics *x)
                 memset(x->classes[i].live, 0, sizeof(x->classes[i].live));
                 x->classes[i].oldest_usec = 0;
         }
-        sg_list_foreach (l, &x->manager->jobs, link) {
+        sg_list_foreach (l, &x->manager->jobs->all, link) {
                 struct sg_metrics_class *c = sg_metrics_class(x, l);
 
                 if (!c || sg_job_state_is_final(l->job.state))
@@ -127,7 +127,7 @@ static void put_queue(struct sg_metrics *x, struct sg_openmetrics *w)
         for (c = x->classes; c < end; c++)
                 put_states(w, c, 0, c->live, SG_METRICS_LIVE_STATES);
         put_u64(w, SG_METRIC_JOBS_MAX,
-                sg_queue_max_jobs(x->manager->queue, x->manager->node.n_cpus));
+                sg_queue_max_jobs(x->manager->jobs->queue, x->manager->node.n_cpus));
         FAMILY(w, SG_METRIC_JOBS_OLDEST);
         for (c = x->classes; c < end; c++)
                 put_oldest(w, c);

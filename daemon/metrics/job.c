@@ -40,7 +40,7 @@ int sg_metrics_collect_jobs(struct sg_metrics *x)
         struct sg_live *l;
         size_t n = 0, k = 0;
 
-        sg_list_foreach (l, &m->jobs, link)
+        sg_list_foreach (l, &m->jobs->all, link)
                 n += runs(l);
         x->n_jobs = !shown ? 0 : n < SG_METRICS_JOBS_MAX ? n : SG_METRICS_JOBS_MAX;
         x->n_omitted = n - x->n_jobs;
@@ -48,7 +48,7 @@ int sg_metrics_collect_jobs(struct sg_metrics *x)
                 x->n_jobs = 0;
                 return -ENOMEM;
         }
-        sg_list_foreach (l, &m->jobs, link) {
+        sg_list_foreach (l, &m->jobs->all, link) {
                 if (k == x->n_jobs)
                         break;
                 if (runs(l))

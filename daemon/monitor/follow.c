@@ -3,7 +3,6 @@
  * Where a job's progress is read from: what was asked for at its submission, else what its class
  * says, put into what the reader is told.
  */
-#include "api/api.h"
 #include "base/cleanup.h"
 #include "core/reports/progress-source.h"
 #include "edge/pattern/pattern.h"
@@ -12,80 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* What is asked for */
-
-static bool names_path(const struct sg_progress_source *s)
-{
-        return s->kind == SG_PROGRESS_FILE || s->kind == SG_PROGRESS_EVENTS;
-}
-
-/* "file:run/p.json" becomes "file:/home/u/run/p.json". */
-static int make_path_absolute(struct sg_submission *s, const struct sg_progress_source *source)
-{
-        int prefix = (int)(source->text - s->job.progress);
-        char *absolute;
-
-        if (source->text[0] == '/')
-                return 0;
-        if (asprintf(&absolute, "%.*s%s/%s", prefix, s->job.progress, s->workdir ?: "",
-                     source->text) < 0)
-                return -ENOMEM;
-        free(s->job.progress);
-        s->job.progress = absolute;
-        return 0;
-}
-
-static int check_goal(struct sg_submission *s, sd_bus_error *error)
-{
-        if (s->eval_goal[0] == '\0')
-                return 0;
-        if (strcmp(s->eval_goal, "min") == 0)
-                s->job.eval_goal = SG_JOB_GOAL_MIN;
-        else if (strcmp(s->eval_goal, "max") == 0)
-                s->job.eval_goal = SG_JOB_GOAL_MAX;
-        else
-                return sd_bus_error_setf(error, SG_ERROR_INVALID, "eval-goal: min or max, not '%s'",
-                                         s->eval_goal);
-        return 0;
-}
-
-/* "auto, keras, …", for people. */
-static const char *list_presets(char *buf, size_t size)
-{
-        size_t used = 0;
-
-        for (const char *const *p = sg_preset_names; *p && used < size; p++)
-                if (strcmp(*p, "pattern") != 0) /* is said by giving one */
-                        used += (size_t)snprintf(buf + used, size - used, "%s%s",
-                                                 used > 0 ? ", " : "", *p);
-        return buf;
-}
-
-int sg_submission_check_progress(struct sg_submission *s, sd_bus_error *error)
-{
-        struct sg_progress_source source;
-        _cleanup_free_ char *why = NULL;
-        char presets[128];
-        int r;
-
-        r = check_goal(s, error);
-        if (r < 0 || !s->job.progress)
-                return r;
-        if (sg_progress_source_parse(s->job.progress, &source) < 0)
-                return sd_bus_error_setf(error, SG_ERROR_INVALID,
-                                         "progress: '%s' is no source: they are %s, none, "
-                                         "file:PATH, tensorboard:PATH, or a pattern with "
-                                         "(?<loss>…)",
-                                         s->job.progress, list_presets(presets, sizeof(presets)));
-        if (source.kind == SG_PROGRESS_PATTERN) {
-                r = sg_pattern_check(source.text, &why);
-                return r == -EINVAL ? sd_bus_error_setf(error, SG_ERROR_INVALID, "progress: %s",
-                                                        why ?: "the pattern is wrong")
-                                    : r;
-        }
-        return names_path(&source) ? make_path_absolute(s, &source) : 0;
-}
 
 int sg_progress_check_value(const char *section, const char *key, const char *value, char **ret_why)
 {
@@ -99,8 +24,6 @@ int sg_progress_check_value(const char *section, const char *key, const char *va
                 return -ENOMEM;
         return r;
 }
-
-/* What is read */
 
 enum sg_goal sg_progress_goal(const struct sg_live *l)
 {
@@ -186,7 +109,7 @@ static void follow_output(const struct sg_live *l, struct sg_follow *f,
         } else if (!l->job.foreground) {
                 sg_live_log_path(l, space->log);
                 f->log = space->log;
-                f->log_before = l->log_before;
+                f->log_before = l->attempt.log_before;
         }
 }
 
@@ -196,7 +119,7 @@ static void follow_output(const struct sg_live *l, struct sg_follow *f,
 
 static uint64_t since(const struct sg_live *l)
 {
-        uint64_t begun = l->begun_usec ?: l->job.started_usec;
+        uint64_t begun = l->attempt.begun_usec ?: l->job.started_usec;
 
         return begun > EARLIER_USEC ? begun - EARLIER_USEC : 0;
 }

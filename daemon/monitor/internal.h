@@ -54,5 +54,3 @@ int sg_monitor_open_reports(struct sg_monitor *mon, const char *runtime_dir);
 void sg_monitor_close_reports(struct sg_monitor *mon);
 /* A point of its series, with where it is by its own account. */
 void sg_monitor_record(struct sg_measured *d, float cpu, float share);
-/* How long it has run by now. */
-uint64_t sg_monitor_running_usec(const struct sg_measured *d);

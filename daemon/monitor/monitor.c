@@ -51,7 +51,7 @@ static void open_job(struct sg_measured *d)
         const struct sg_group_dir *dirs;
         size_t n;
 
-        dirs = sg_scope_dirs(l->scope, &n);
+        dirs = sg_scope_dirs(l->groups.scope, &n);
         if (n > 0 && sg_sampler_new(&d->sampler, dirs, n, l->job.adopted != SG_ADOPTED_NOT) < 0)
                 return;
         if (sg_series_open(l->manager->monitor->state_dir, &l->job.key, &d->series) < 0)
@@ -63,7 +63,7 @@ static void sample_counters(struct sg_measured *d, struct sg_sample *s)
 {
         struct sg_counters c;
 
-        sg_scope_counters(d->live->scope, &c);
+        sg_scope_counters(d->live->groups.scope, &c);
         s->now_usec = sg_now_monotonic_usec();
         s->cpu_usec = c.cpu_usec;
         s->memory_bytes = c.memory_bytes;
@@ -85,7 +85,7 @@ static int sample(struct sg_measured *d, uint32_t what, struct sg_sample *s)
 {
         uint64_t rx, tx;
         size_t n;
-        const struct sg_group_dir *dirs = sg_scope_dirs(d->live->scope, &n);
+        const struct sg_group_dir *dirs = sg_scope_dirs(d->live->groups.scope, &n);
         int r = 0;
 
         if (d->sampler) {
@@ -98,7 +98,7 @@ static int sample(struct sg_measured *d, uint32_t what, struct sg_sample *s)
                 return r;
         if (d->sampler)
                 say_trouble(d);
-        if (what & SG_SAMPLE_IO && sg_scope_net(d->live->scope, &rx, &tx) >= 0) {
+        if (what & SG_SAMPLE_IO && sg_scope_net(d->live->groups.scope, &rx, &tx) >= 0) {
                 s->net_rx_bytes = rx;
                 s->net_tx_bytes = tx;
         }
@@ -127,7 +127,7 @@ static void look_at_delays(struct sg_monitor *mon, struct sg_measured *d)
 
         if (!mon->taskstats)
                 return;
-        n = sg_scope_pids(d->live->scope, pids, SG_ELEMENTSOF(pids));
+        n = sg_scope_pids(d->live->groups.scope, pids, SG_ELEMENTSOF(pids));
         if (n == SG_ELEMENTSOF(pids)) { /* a part of them would be a wrong number */
                 sg_delays_deinit(&d->delays);
                 sg_delays_init(&d->delays);
@@ -304,6 +304,20 @@ uint64_t sg_monitor_cpu_now(struct sg_measured *d)
         return now.cpu_usec;
 }
 
+bool sg_monitor_read_cpu(const struct sg_live *l, uint64_t fresh_usec, uint64_t *ret_cpu_usec)
+{
+        const struct sg_measured *d = l->measured;
+        struct sg_sample s;
+
+        if (!d || !d->sampler || sg_now_monotonic_usec() - d->last.now_usec < fresh_usec)
+                return false;
+        s = d->last;
+        if (sg_sampler_read(d->sampler, SG_SAMPLE_CPU, &s) < 0 || s.cpu_usec == SG_UNLIMITED)
+                return false;
+        *ret_cpu_usec = s.cpu_usec;
+        return true;
+}
+
 /* The queue takes it from what the node has in use, which is read now: of the last round, it would
  * hide what others took since. */
 uint64_t sg_monitor_memory_now(const struct sg_live *l)
@@ -315,7 +329,7 @@ uint64_t sg_monitor_memory_now(const struct sg_live *l)
 
         if (!d)
                 return SG_UNLIMITED;
-        dirs = sg_scope_dirs(l->scope, &n);
+        dirs = sg_scope_dirs(l->groups.scope, &n);
         if (!d->sampler && n > 0)
                 return sg_counters_read_memory(dirs, n);
         sg_sample_init(&now);
@@ -389,6 +403,7 @@ void sg_monitor_forget(struct sg_live *l)
         l->manager->monitor->n_running--;
         if (d->followed)
                 sg_job_reader_forget(l->manager->reader, &l->job.key);
+        sd_event_source_disable_unref(d->patience);
         sg_delays_deinit(&d->delays);
         sg_sampler_free(d->sampler);
         (void)(sg_job_state_is_final(l->job.state)

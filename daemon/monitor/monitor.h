@@ -36,7 +36,8 @@ struct sg_measured {
         bool active;                           /* it did something in this interval */
         bool reported;                         /* since the last round */
         bool followed;                         /* the reader knows it */
-        void (*last_words)(struct sg_live *l); /* whom to call when they have come */
+        void (*last_words)(struct sg_live *l); /* whom to call when they have come, */
+        sd_event_source *patience;             /* … or this has gone off */
 };
 
 struct sg_monitor;
@@ -71,6 +72,12 @@ int sg_monitor_paths(const struct sg_live *l, const char **ret_notify, char *all
 /* What a job with a scope uses at this moment, for one read(2); SG_UNLIMITED: not known, or it
  * doesn't run yet. */
 uint64_t sg_monitor_memory_now(const struct sg_live *l);
+
+/* The CPU time that it has had by now, if that was last read more than `fresh` before; false: it is
+ * as it was, or can't be known. */
+bool sg_monitor_read_cpu(const struct sg_live *l, uint64_t fresh_usec, uint64_t *ret_cpu_usec);
+/* How long it has run by now. */
+uint64_t sg_monitor_running_usec(const struct sg_measured *d);
 
 /* The node as it was within the last interval, and its network interfaces. */
 const struct sg_node_sample *sg_monitor_node(struct sg_monitor *mon);

@@ -9,7 +9,6 @@
 #include "edge/common/log.h"
 #include "edge/history/series-file.h"
 #include "govern/loop.h"
-#include "jobs/ending.h"
 #include "monitor/internal.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -108,7 +107,7 @@ static void end_of_words(struct sg_live *l)
         sg_monitor_record(d, NAN, NAN); /* who waits for its end sees the last of it */
         d->followed = false;
         d->last_words = NULL;
-        l->timer = sd_event_source_disable_unref(l->timer);
+        d->patience = sd_event_source_disable_unref(d->patience);
         if (done)
                 done(l);
 }
@@ -141,7 +140,7 @@ static void note_network(struct sg_live *l)
 {
         uint64_t rx, tx;
 
-        if (l->scope && sg_scope_net(l->scope, &rx, &tx) >= 0) {
+        if (l->groups.scope && sg_scope_net(l->groups.scope, &rx, &tx) >= 0) {
                 l->job.net_rx_bytes = rx;
                 l->job.net_tx_bytes = tx;
         }
@@ -153,7 +152,7 @@ static void recall(struct sg_live *l)
         _cleanup_free_ struct sg_series *s = NULL;
         const struct sg_point *p;
 
-        if (l->begun_usec > 0 || l->job.eval[0] || l->job.started_usec == 0 ||
+        if (l->attempt.begun_usec > 0 || l->job.eval[0] || l->job.started_usec == 0 ||
             sg_series_read(l->manager->monitor->state_dir, &l->job.key, &s) < 0 || s->n == 0)
                 return;
         p = &s->points[s->n - 1];
@@ -167,6 +166,7 @@ static void recall(struct sg_live *l)
 bool sg_monitor_finish(struct sg_live *l, void (*done)(struct sg_live *l))
 {
         struct sg_measured *d = l->measured;
+        int r;
 
         note_network(l);
         if (d)
@@ -177,8 +177,13 @@ bool sg_monitor_finish(struct sg_live *l, void (*done)(struct sg_live *l))
                 return false;
         if (sg_job_reader_finish(l->manager->reader, &l->job.key) < 0)
                 return false;
+        r = sd_event_add_time_relative(l->manager->event, &d->patience, CLOCK_MONOTONIC,
+                                       LAST_WORDS_USEC, 0, on_impatience, l);
+        if (r < 0) { /* nobody would end the wait */
+                sg_job_reader_forget(l->manager->reader, &l->job.key);
+                return false;
+        }
         d->last_words = done;
-        sg_live_rearm(l, LAST_WORDS_USEC, on_impatience);
         return true;
 }
 
@@ -243,9 +248,9 @@ static enum sg_notify_who membership(const struct sg_live *l, const struct sg_no
                                : SG_NOTIFY_NOBODY;
         }
         if (s->group[0])
-                part = sg_scope_membership(l->scope, SG_HIER_UNIFIED, s->group);
+                part = sg_scope_membership(l->groups.scope, SG_HIER_UNIFIED, s->group);
         if (part == SG_MEMBER_NOT && s->group_v1[0])
-                part = sg_scope_membership(l->scope, SG_HIER_MEMORY, s->group_v1);
+                part = sg_scope_membership(l->groups.scope, SG_HIER_MEMORY, s->group_v1);
         return part == SG_MEMBER_JOB      ? SG_NOTIFY_JOB
                : part == SG_MEMBER_KEEPER ? SG_NOTIFY_KEEPER
                                           : SG_NOTIFY_NOBODY;
@@ -256,7 +261,7 @@ static void look_for_starting(const struct sg_monitor *mon, const struct sg_noti
 {
         struct sg_live *l;
 
-        sg_list_foreach (l, &mon->manager->active, active_link) {
+        sg_list_foreach (l, &mon->manager->jobs->active, groups.active_link) {
                 if (l->job.state != SG_JOB_STARTING || membership(l, sender) != SG_NOTIFY_JOB)
                         continue;
                 sg_live_speaks(l);
@@ -272,7 +277,7 @@ static enum sg_notify_who find_sender(const struct sg_monitor *mon,
         sg_list_foreach (d, &mon->running, link) {
                 enum sg_notify_who who;
 
-                if (!d->live->scope)
+                if (!d->live->groups.scope)
                         continue;
                 who = membership(d->live, sender);
                 if (who == SG_NOTIFY_NOBODY)
@@ -329,7 +334,7 @@ void sg_monitor_publish(struct sg_live *l)
         const struct sg_limits *limits = &l->job.limits;
         const struct sg_allocation_input in = {
                 .node = &l->manager->node.cpus,
-                .pinned = l->pinned,
+                .pinned = l->groups.pinned,
                 .cpus = sg_loop_cpus(l),
                 .quota_pm = limits->cpu_quota_pm,
                 .deadline_usec = ends_at(&l->job),

@@ -4,6 +4,7 @@
  * probably meant.
  */
 
+#include "core/job/command.h"
 #include "core/settings/table.h"
 #include <errno.h>
 #include <fnmatch.h>

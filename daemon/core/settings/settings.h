@@ -116,9 +116,6 @@ SG_DEFINE_CLEANUP(struct sg_class *, sg_class_free)
 
 const struct sg_class *sg_settings_class(const struct sg_settings *s,
                                          const char *name); /* NULL = none such */
-/* fnmatch(3) may take quadratic time, and a user chooses the command: only so many bytes of it
- * count. */
-#define SG_COMMAND_COMPARED 1023U
 /* The first class, by name of file, whose [Match] fits (each key given must), else the default
  * class. groups: NULL-terminated names, or NULL. command: the words joined by single spaces. */
 const struct sg_class *sg_settings_match(const struct sg_settings *s, const char *user,

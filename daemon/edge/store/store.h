@@ -17,6 +17,7 @@
  */
 
 #include "core/job/job.h"
+#include "core/life/fate.h"
 #include "proto/attempt.h"
 #include <systemd/sd-event.h>
 
@@ -85,16 +86,6 @@ void sg_store_start(struct sg_store *s, const struct sg_job *job, const void *la
  * durable.
  */
 enum sg_publish { SG_PUBLISH_NONE, SG_PUBLISH_VOID, SG_PUBLISH_RUN };
-enum sg_fate { SG_ATTEMPT_NO_FATE, SG_ATTEMPT_RUN, SG_ATTEMPT_VOID, SG_ATTEMPT_NO_DIR };
-struct sg_attempt_info {
-        enum sg_fate fate;
-        bool have_exit;
-        /* Whole, but without its name. After a crash of the machine it may be an older attempt's,
-         * whose directory this was: it counts only in the boot in which the attempt was started. */
-        bool exit_unnamed;
-        struct sg_exit exit; /* if have_exit */
-        pid_t shim;          /* holder of the lock, 0 = none */
-};
 typedef void (*sg_attempt_cb)(int result, const struct sg_attempt_info *info, void *userdata);
 void sg_store_inspect(struct sg_store *s, const struct sg_job_key *key, enum sg_publish publish,
                       sg_attempt_cb cb, void *userdata);

@@ -4,12 +4,16 @@
 
 /* The store's own is in an archive. */
 #define sg_store_list fake_store_list
+#define sd_event_add_time_relative fake_add_time_relative
+#define sd_event_source_disable_unref fake_disable_unref
 #include "jobs/depend.c"
 
+#include "base/cleanup.h"
 #include "tests/unit/test.h"
 
 static struct {
         struct sg_manager manager;
+        struct sg_jobs jobs;
         struct sg_settings settings;
         struct sg_live job;
         unsigned queries, ended, enqueued;
@@ -18,6 +22,7 @@ static struct {
         sg_store_cb each, done; /* NULL = answered */
         void *userdata;
         sd_event_time_handler_t timer;
+        struct sg_live *others[2];
 } w;
 
 void sg_store_list(struct sg_store *s, const struct sg_store_query *q, sg_store_cb each,
@@ -42,34 +47,44 @@ struct sg_live *sg_manager_find(struct sg_manager *m, uint64_t n)
 struct sg_live *sg_manager_find_key(struct sg_manager *m, const struct sg_job_key *key)
 {
         (void)m;
-        (void)key;
+        for (size_t i = 0; i < SG_ELEMENTSOF(w.others); i++)
+                if (w.others[i] && sg_job_key_is_same(&w.others[i]->job.key, key))
+                        return w.others[i];
         return NULL;
 }
 
-bool sg_caller_may_see(const struct sg_manager *m, const struct sg_caller *c, uint64_t uid)
+void sg_live_tell(struct sg_live *l, const struct sg_life_event *e)
 {
-        (void)m;
-        (void)c;
-        (void)uid;
-        return true;
-}
-
-void sg_live_end(struct sg_live *l)
-{
-        l->dropping = true;
+        assert_int_equal(e->kind, SG_LIFE_E_FAIL);
+        assert_int_equal(l->life.state, SG_LIFE_WAITING);
+        l->life.state = SG_LIFE_LISTENING;
+        l->job.state = e->state;
         w.ended++;
 }
 
 void sg_live_enqueue(struct sg_live *l)
 {
-        w.enqueued += l->n_after == 0 && !l->dropping;
+        w.enqueued += l->queued.n_after == 0 && l->life.state == SG_LIFE_WAITING;
 }
 
-void sg_live_rearm(struct sg_live *l, uint64_t delay_usec, sd_event_time_handler_t handler)
+int sd_event_add_time_relative(sd_event *e, sd_event_source **ret, clockid_t clock,
+                               uint64_t delay_usec, uint64_t accuracy,
+                               sd_event_time_handler_t handler, void *userdata)
 {
-        assert_ptr_equal(l, &w.job);
+        (void)e;
+        (void)ret;
+        (void)clock;
+        (void)accuracy;
+        assert_ptr_equal(userdata, &w.job);
         assert_true(delay_usec > 0);
         w.timer = handler;
+        return 0;
+}
+
+sd_event_source *sd_event_source_disable_unref(sd_event_source *s)
+{
+        assert_null(s);
+        return NULL;
 }
 
 static void answer(int result, const struct sg_job *row)
@@ -97,8 +112,10 @@ static int setup(void **state)
         memset(&w, 0, sizeof(w));
         w.manager.settings = &w.settings;
         strcpy(w.manager.node.name, "new");
-        sg_list_init(&w.manager.dependents);
-        sg_list_init(&w.job.after_link);
+        w.manager.jobs = &w.jobs;
+        sg_list_init(&w.jobs.dependents);
+        sg_list_init(&w.job.queued.after_link);
+        w.job.life.state = SG_LIFE_WAITING;
         w.job.manager = &w.manager;
         sg_job_init(j);
         j->key.n = 6;
@@ -111,7 +128,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
         (void)state;
-        free(w.job.after);
+        free(w.job.queued.after);
         sg_job_deinit(&w.job.job);
         return 0;
 }
@@ -121,7 +138,7 @@ static void test_look_up(void **state)
         struct sg_job row = dependency(SG_JOB_EXITED, 0);
 
         (void)state;
-        sg_live_await_dependencies(&w.job);
+        sg_do_await(&w.job);
         assert_string_equal(w.asked_origin, "old"); /* as its row means it */
         assert_int_equal(w.asked_n, 5);
         assert_int_equal(w.enqueued, 0);
@@ -133,7 +150,7 @@ static void test_look_up(void **state)
 static void test_unknown(void **state)
 {
         (void)state;
-        sg_live_await_dependencies(&w.job);
+        sg_do_await(&w.job);
         answer(0, NULL);
         assert_int_equal(w.job.job.state, SG_JOB_FAILED);
         assert_string_equal(w.job.job.reason,
@@ -146,7 +163,7 @@ static void test_asks_again(void **state)
         struct sg_job row = dependency(SG_JOB_EXITED, 0);
 
         (void)state;
-        sg_live_await_dependencies(&w.job);
+        sg_do_await(&w.job);
         for (unsigned i = 1; i <= 3; i++) {
                 answer(-EIO, NULL);
                 assert_int_equal(w.ended + w.enqueued, 0);
@@ -166,13 +183,33 @@ static void test_cancelled_meanwhile(void **state)
         struct sg_job row = dependency(SG_JOB_EXITED, 3);
 
         (void)state;
-        sg_live_await_dependencies(&w.job);
+        sg_do_await(&w.job);
         w.job.job.state = SG_JOB_KILLED;
-        sg_live_end(&w.job);
+        w.job.life.state = SG_LIFE_LISTENING;
         answer(0, &row);
         assert_int_equal(w.job.job.state, SG_JOB_KILLED);
         assert_null(w.job.job.reason);
+        assert_int_equal(w.ended + w.enqueued, 0);
+}
+
+/* The first that fails it is the end of it. */
+static void test_two_fail(void **state)
+{
+        struct sg_live ended[2] = {{.life.state = SG_LIFE_CLEARING},
+                                   {.life.state = SG_LIFE_CLEARING}};
+
+        (void)state;
+        for (size_t i = 0; i < 2; i++) {
+                ended[i].job = dependency(SG_JOB_KILLED, -1);
+                ended[i].job.key.n = 4 + i;
+                w.others[i] = &ended[i];
+        }
+        free(w.job.job.after);
+        w.job.job.after = strdup("4,5");
+        sg_do_await(&w.job);
         assert_int_equal(w.ended, 1);
+        assert_int_equal(w.enqueued, 0);
+        assert_string_equal(w.job.job.reason, "job 5@old, which it waited for, ended as killed");
 }
 
 /* Never early: not without what it can't know. */
@@ -180,7 +217,7 @@ static void test_unreadable(void **state)
 {
         (void)state;
         strcpy(w.job.job.after, "x");
-        sg_live_await_dependencies(&w.job);
+        sg_do_await(&w.job);
         assert_int_equal(w.enqueued, 0);
         assert_int_equal(w.ended, 1);
         assert_int_equal(w.job.job.state, SG_JOB_FAILED);
@@ -194,7 +231,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 TEST(test_look_up),    TEST(test_unknown),
                 TEST(test_asks_again), TEST(test_cancelled_meanwhile),
-                TEST(test_unreadable),
+                TEST(test_two_fail),   TEST(test_unreadable),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/* What the daemon holds of one attempt: its keeper, the gate to that, and what was found of its
+ * end. */
+
+#include "edge/cgroup/cgroup.h"
+#include "proto/attempt.h"
+#include <sys/types.h>
+
+struct sg_attempt {
+        int gate; /* -1 = none */
+        int shim_pidfd;
+        pid_t shim;               /* 0 = none that is known */
+        pid_t ready_pid;          /* what its shim says will become the job */
+        uint64_t begun_usec;      /* when it began; 0 = before our time */
+        uint64_t runs_since_usec; /* CLOCK_BOOTTIME; 0 = not known */
+        uint64_t log_before;      /* bytes of its log that attempts before left; 0 = or unknown */
+        struct sg_exit *record;   /* how it ended, if that is known */
+        struct sg_counters counters; /* of `run`, when its command had ended */
+};

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/* What the files of this room share. Each action of a job's life (core/life/names.h) is a function
+ * here. */
+
+#include "jobs/live.h"
+#include "manager.h"
+
+#define SG_DO(name, text) void sg_do_##text(struct sg_live *l);
+SG_LIFE_ACTIONS(SG_DO)
+/* tell.c: for these, what they follow from; and what comes of it at once, which is handled before
+ * all else. */
+const struct sg_life_event *sg_live_event(const struct sg_live *l);
+void sg_live_result(struct sg_live *l, const struct sg_life_event *e);
+static inline void sg_live_result_kind(struct sg_live *l, enum sg_life_event_kind kind)
+{
+        sg_live_result(l, &(struct sg_life_event){.kind = kind});
+}
+
+/* launch-spec.c: what its keeper is told besides what was submitted */
+void sg_live_put_launch(const struct sg_live *l, struct sg_record *r);
+uint64_t sg_live_log_size(const struct sg_live *l); /* 0 = none */
+
+/* attempt.c */
+void sg_live_on_shim_exit(void *live);
+/* Watches a shim, by its pidfd, which is ours now, or -1: one is opened. */
+int sg_live_watch_shim(struct sg_live *l, pid_t pid, int pidfd);
+void sg_live_unwatch_shim(struct sg_live *l);
+void sg_attempt_init(struct sg_attempt *a);
+void sg_attempt_deinit(struct sg_live *l);
+
+/* gate.c */
+void sg_live_on_gate(void *live);                          /* it has a message */
+int sg_live_open_gate(struct sg_live *l, int *ret_theirs); /* the shim's end */
+int sg_live_send_place(struct sg_live *l);
+/* Has the scope made around the shim, where that is how it is made: 1, or 0 if it is there. */
+int sg_live_place(struct sg_live *l, pid_t shim, int pidfd);
+
+/* groups.c */
+void sg_groups_init(struct sg_groups *g);
+void sg_groups_deinit(struct sg_live *l);
+/* Those of its present attempt, unless it has them; shim: where to look else, 0 = nowhere.
+ * -ENOENT. */
+int sg_live_find_scope(struct sg_live *l, pid_t shim);
+/* Removes them: 0, or -EBUSY while something lives in them. */
+int sg_live_drop_scope(struct sg_live *l);
+
+/* group-watch.c: nothing of it lives. -ENOENT: without a v2 tree nothing tells. */
+int sg_live_watch_group(struct sg_live *l);
+void sg_live_unwatch_group(struct sg_live *l);
+/* Looks again when it may be so; once a second where nothing tells. */
+void sg_live_await_empty(struct sg_live *l);
+void sg_live_on_group(void *live); /* something has become of it */
+
+/* fate.c */
+bool sg_live_host_went_down(const struct sg_live *l);
+
+/* schedule.c */
+void sg_queued_init(struct sg_queued *q);
+void sg_queued_deinit(struct sg_live *l);
+/* A job couldn't be started for want of something on the node: for a moment none is tried. */
+void sg_manager_pause_starts(struct sg_manager *m, const char *what, int error);
+void sg_manager_starts_work(struct sg_manager *m);
+
+/* depend.c: frees or fails those who waited for it */
+void sg_manager_dependency_ended(struct sg_manager *m, const struct sg_job *ended);
+
+/* recover.c: a daemon that starts over in place inherits children from itself: its last reader, and
+ * shims whose jobs it finds ended. Nobody else waits for those. */
+void sg_manager_reap(const struct sg_manager *m);
+
+/* log.c: an end that nobody meant, and limits that were asked for and don't hold */
+void sg_live_log_end(const struct sg_live *l);
+void sg_live_log_limits(const struct sg_live *l);

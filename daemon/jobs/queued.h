@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/* Its place in the queue, or what keeps it out of there. */
+
+#include "base/list.h"
+#include "core/queue/queue.h"
+#include <systemd/sd-event.h>
+
+struct sg_dependency {
+        struct sg_job_key key; /* whatever the attempt */
+        bool any_end;          /* else only a success will do */
+};
+
+struct sg_queued {
+        struct sg_queue_entry entry;
+        struct sg_dependency *after;
+        size_t n_after;
+        struct sg_list after_link;     /* sg_jobs.dependents while n_after > 0 */
+        sd_event_source *begin_timer;  /* it isn't to start before a time */
+        sd_event_source *lookup_timer; /* what it waits for couldn't be looked up */
+};
