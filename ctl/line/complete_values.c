@@ -76,7 +76,8 @@ static void states(const struct sg_place *p)
         bool finished = p->verb == SG_VERB_HISTORY;
 
         for (uint64_t s = 0; s < _SG_JOB_STATE_MAX; s++)
-                if (p->inv->all || finished == sg_job_state_is_final(s))
+                if (sg_job_state_is_known(s) &&
+                    (p->inv->all || finished == sg_job_state_is_final(s)))
                         sg_candidate(p, sg_job_state_to_string(s), "", "");
 }
 

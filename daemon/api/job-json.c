@@ -181,7 +181,7 @@ int sg_status_document(struct sg_manager *m, char **ret)
 
         sg_list_foreach (l, &m->jobs->all, link)
                 count[l->job.state]++;
-        for (unsigned state = 0; state <= SG_JOB_SUSPENDED; state++)
+        for (unsigned state = 0; state < _SG_JOB_LIVE_MAX; state++)
                 json_object_set_new(jobs, sg_job_state_to_string(state),
                                     json_integer((json_int_t)count[state]));
         json_object_set_new(o, "schema", json_string("schedgov.status/1"));

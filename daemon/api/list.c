@@ -81,7 +81,9 @@ static int read_state(sd_bus_message *m, struct filter *f, sd_bus_error *error)
         for (unsigned i = 0; i < _SG_JOB_STATE_MAX; i++) {
                 size_t n = strlen(known);
 
-                (void)snprintf(known + n, sizeof(known) - n, " %s", sg_job_state_to_string(i));
+                if (sg_job_state_is_known(i))
+                        (void)snprintf(known + n, sizeof(known) - n, " %s",
+                                       sg_job_state_to_string(i));
         }
         return sd_bus_error_setf(error, SG_ERROR_INVALID, "there is no state '%s'\nuse one of%s",
                                  f->state, known);

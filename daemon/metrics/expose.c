@@ -136,7 +136,7 @@ static void put_queue(struct sg_metrics *x, struct sg_openmetrics *w)
                 sg_openmetrics_u64(w, (struct sg_label[]){{"class", c->name}, {0}}, c->started);
         FAMILY(w, SG_METRIC_JOBS_ENDED);
         for (c = x->classes; c < end; c++)
-                put_states(w, c, SG_JOB_EXITED, c->ended, SG_METRICS_ENDS);
+                put_states(w, c, SG_JOB_FINAL, c->ended, SG_METRICS_ENDS);
         put_u64(w, SG_METRIC_JOBS_OMITTED, x->n_omitted);
         FAMILY(w, SG_METRIC_CLASS_WEIGHT);
         for (c = x->classes; c < end; c++)

@@ -174,7 +174,7 @@ void sg_metrics_ended(struct sg_metrics *x, const struct sg_live *l)
         struct sg_metrics_class *c = sg_metrics_class(x, l);
 
         if (c && sg_job_state_is_final(l->job.state))
-                c->ended[l->job.state - SG_JOB_EXITED]++;
+                c->ended[l->job.state - SG_JOB_FINAL]++;
 }
 
 /* The object */

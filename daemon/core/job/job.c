@@ -241,15 +241,20 @@ int sg_job_expand_path(const struct sg_job *j, const char *pattern, char **ret)
         return 0;
 }
 
+bool sg_job_state_is_known(uint64_t state)
+{
+        return state < _SG_JOB_STATE_MAX && state_names[state];
+}
+
 const char *sg_job_state_to_string(uint64_t state)
 {
-        return state < _SG_JOB_STATE_MAX ? state_names[state] : "unknown";
+        return sg_job_state_is_known(state) ? state_names[state] : "unknown";
 }
 
 int sg_job_state_from_string(const char *s)
 {
         for (int i = 0; i < _SG_JOB_STATE_MAX; i++)
-                if (strcmp(s, state_names[i]) == 0)
+                if (sg_job_state_is_known((uint64_t)i) && strcmp(s, state_names[i]) == 0)
                         return i;
         return -EINVAL;
 }
@@ -332,7 +337,7 @@ int sg_job_decode(struct sg_job *ret, const void *data, size_t size)
         }
         if (r < 0)
                 return r;
-        if (ret->state >= _SG_JOB_STATE_MAX || ret->intent > SG_INTENT_REQUEUE ||
+        if (!sg_job_state_is_known(ret->state) || ret->intent > SG_INTENT_REQUEUE ||
             ret->adopted > SG_ADOPTED_GOVERNED)
                 return -EBADMSG;
         return 0;

@@ -18,12 +18,17 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* The store keeps these numbers: each means the same forever, and a new one is a step of its
+ * schema, as older daemons don't know it. Both kinds have room to grow, so that what tells them
+ * apart (SQL's indexes do) stays true. */
 enum sg_job_state {
         SG_JOB_QUEUED,
         SG_JOB_STARTING,
         SG_JOB_RUNNING,
         SG_JOB_SUSPENDED,
-        SG_JOB_EXITED,
+        _SG_JOB_LIVE_MAX,
+        SG_JOB_FINAL = 32, /* from here on it has ended */
+        SG_JOB_EXITED = SG_JOB_FINAL,
         SG_JOB_KILLED,
         SG_JOB_OOM,
         SG_JOB_TIMEOUT,
@@ -132,10 +137,13 @@ int sg_job_expand_path(const struct sg_job *j, const char *pattern, char **ret);
 
 static inline bool sg_job_state_is_final(uint64_t state)
 {
-        return state >= SG_JOB_EXITED;
+        return state >= SG_JOB_FINAL;
 }
 
-const char *sg_job_state_to_string(uint64_t state); /* "queued" … */
+/* Whether it is one at all: for what was read, and for who goes through all of them, as there are
+ * gaps. */
+bool sg_job_state_is_known(uint64_t state);
+const char *sg_job_state_to_string(uint64_t state); /* "queued" …; "unknown" */
 int sg_job_state_from_string(const char *s);        /* -EINVAL */
 
 /* What `schedctl wait` and `run` exit with, for a job in a final state. */

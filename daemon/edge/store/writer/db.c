@@ -7,9 +7,14 @@
  */
 
 #include "edge/store/writer/db.h"
+#include "base/fault.h"
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <malloc.h>
 #include <stdarg.h>
 #include <string.h>
+#include <unistd.h>
 
 #define APPLICATION_ID 0x73676f76 /* "sgov" */
 #define CHECKPOINT_PAGES 1000     /* 4 MB, SQLite's own default: a few ms of copying */
@@ -166,26 +171,57 @@ static int db_check_schema(struct sg_db *db, int64_t *ret_version)
         return 0;
 }
 
-static int db_migrate(struct sg_db *db, int64_t version)
+/* Where a test may kill us, or the daemon, which waits for the database. */
+static void db_fault(struct sg_db *db, const char *point)
+{
+        char path[PATH_MAX];
+        int dir = (int)(strrchr(db->path, '/') - db->path);
+
+        (void)snprintf(path, sizeof(path), "%.*s/fault", dir, db->path);
+        sg_fault(point, AT_FDCWD, path, getppid());
+}
+
+static int db_migrate_from(struct sg_db *db, int64_t version)
 {
         char sql[64];
-        int r;
+        int r = 0;
 
-        if (version == sg_sql_n_migrations)
-                return 0;
-        r = sg_db_begin(db);
         for (int64_t i = version; r >= 0 && i < sg_sql_n_migrations; i++)
                 r = db_exec(db, sg_sql_migrations[i]);
         (void)snprintf(sql, sizeof(sql), "PRAGMA user_version = %u", sg_sql_n_migrations);
         if (r >= 0)
                 r = db_exec(db, sql);
         (void)snprintf(sql, sizeof(sql), "PRAGMA application_id = %d", APPLICATION_ID);
+        return r < 0 ? r : db_exec(db, sql);
+}
+
+/* All steps in one transaction: whatever happens, the file is of the one version or the other. */
+static int db_migrate(struct sg_db *db, int64_t version)
+{
+        int r;
+
+        if (version == sg_sql_n_migrations)
+                return 0;
+        r = sg_db_begin(db);
         if (r >= 0)
-                r = db_exec(db, sql);
-        if (r >= 0)
+                r = db_migrate_from(db, version);
+        if (r >= 0) {
+                db_fault(db, "store-upgrade-before-commit");
                 r = sg_db_commit(db);
-        if (r < 0)
+        }
+        if (r >= 0)
+                db_fault(db, "store-upgrade-after-commit");
+        else
                 sg_db_rollback(db);
+        if (r == -ENOSPC && version > 0)
+                db_explain(db,
+                           "no space left to upgrade %s: make room for twice its size, or install "
+                           "the version before again; jobs that run are not touched",
+                           db->path);
+        /* A copy of all that there is goes through the WAL, and a part of it through memory: both
+         * are given back, also when there was too little. */
+        (void)sqlite3_wal_checkpoint_v2(db->handle, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+        (void)malloc_trim(0);
         return r;
 }
 

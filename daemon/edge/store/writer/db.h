@@ -2,8 +2,9 @@
 #pragma once
 /*
  * The database of the store, STATE/schedgov.db, as its writer uses it. Only one process has it open
- * (exclusive locking: no shared-memory index beside it); a row is a job, keyed by (origin, n), and
- * what its attempts before the latest came to is in `attempts`, keyed by (origin, n, attempt).
+ * (exclusive locking: no shared-memory index beside it); a row is a job, which users know by
+ * (origin, n), and what its attempts before the latest came to is in `attempts`, keyed by (origin,
+ * n, attempt). Its `handle` is a number of this file's alone: no other job ever gets the same.
  *
  * Every function that changes something runs inside begin … commit. Failures are of two kinds: the
  * request's own (-EEXIST, -ENOENT, -ENODATA, -EBADMSG of an undecodable job …), which leave the
@@ -70,8 +71,8 @@ typedef int (*sg_db_row_cb)(sqlite3_stmt *row, void *userdata);
 
 /* --- store-db.c: the file, transactions, errors --- */
 
-/* Opens or creates, and migrates. On failure sg_db_why() says what to do;
- * nothing is overwritten. */
+/* Opens or creates, and migrates: an older file is one of ours or as it was, never between. On
+ * failure sg_db_why() says what to do; nothing is overwritten. */
 int sg_db_open(struct sg_db *db, const char *path);
 /* checkpoint: the WAL goes into the database; without it the next opener does that. */
 void sg_db_close(struct sg_db *db, bool checkpoint);
@@ -97,14 +98,17 @@ int sg_db_run(struct sg_db *db, sqlite3_stmt *stmt);
 
 /* Heap; NULL = no memory. */
 char *sg_sql_text(enum sg_sql id);
-extern const char *const sg_sql_migrations[];
-extern const unsigned sg_sql_n_migrations;
 /* Parameter ?tag of every field. */
 void sg_sql_bind_job(sqlite3_stmt *stmt, const struct sg_job *job);
 void sg_sql_bind_key(sqlite3_stmt *stmt, const struct sg_job_key *key); /* ?1 origin, ?2 n */
 void sg_sql_bind_text(sqlite3_stmt *stmt, int parameter, const char *s);
 /* Columns 0 … of a SELECT of all fields, as a job record. */
 void sg_sql_encode_job(sqlite3_stmt *row, struct sg_record *r);
+
+/* --- schema.c --- */
+
+extern const char *const sg_sql_migrations[];
+extern const unsigned sg_sql_n_migrations;
 
 /* --- store-jobs.c: what changes jobs --- */
 

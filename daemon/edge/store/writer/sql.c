@@ -1,82 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The schema and the SQL. Names of columns come from the job table (core/job/job.c), and parameter
- * ?N stands for the field with tag N, so that no statement counts columns by hand. A field added
- * there needs a migration here: test_store compares both.
+ * The SQL. Names of columns come from the job table (core/job/job.c), and parameter ?N stands for
+ * the field with tag N, so that no statement counts columns by hand. A field added there needs a
+ * step in schema.c: test_store compares both.
  *
  * Numbers are 64 bits as they are: SG_UNLIMITED is −1 to SQLite. States are numbers as well (enum
- * sg_job_state), and ≥ SG_JOB_EXITED is final, which the partial indexes below rely on.
+ * sg_job_state), and ≥ SG_JOB_FINAL is final, which the partial indexes rely on.
  */
 
 #include "edge/store/writer/db.h"
-#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
-_Static_assert(SG_JOB_EXITED == 4, "the SQL below has this number in it");
-#define LIVE "state < 4"
-#define FINAL "state >= 4"
-
-/*
- * jobs_key is also the order of listings: n first. jobs_live is small, so that finding what to
- * recover doesn't read history; jobs_ended is for pruning. A client token lives as long as its job.
- * A spec belongs to one job, unless spec_shares counts the array tasks that still need it.
- */
-const char *const sg_sql_migrations[] = {
-        "CREATE TABLE jobs ("
-        " origin TEXT NOT NULL, n INTEGER NOT NULL, attempt INTEGER NOT NULL,"
-        " uid INTEGER NOT NULL, gid INTEGER NOT NULL, user TEXT NOT NULL, name TEXT NOT NULL,"
-        " class TEXT NOT NULL, state INTEGER NOT NULL, intent INTEGER NOT NULL,"
-        " foreground INTEGER NOT NULL, hold INTEGER NOT NULL, priority INTEGER NOT NULL,"
-        " retry INTEGER NOT NULL, array_first INTEGER NOT NULL, array_index INTEGER NOT NULL,"
-        " after_jobs TEXT, reason TEXT, output_path TEXT, error_path TEXT,"
-        " begin_usec INTEGER NOT NULL, submitted_usec INTEGER NOT NULL,"
-        " started_usec INTEGER NOT NULL, ended_usec INTEGER NOT NULL, boot_id TEXT NOT NULL,"
-        " pid INTEGER NOT NULL, exit_code INTEGER NOT NULL, signal INTEGER NOT NULL,"
-        " cpu_weight INTEGER NOT NULL, cpu_quota_pm INTEGER NOT NULL, cpus INTEGER NOT NULL,"
-        " cpus_max INTEGER NOT NULL, pin INTEGER NOT NULL, memory_high INTEGER NOT NULL,"
-        " memory_max INTEGER NOT NULL, tasks_max INTEGER NOT NULL, io_weight INTEGER NOT NULL,"
-        " time_limit_usec INTEGER NOT NULL, cpu_usec INTEGER NOT NULL,"
-        " memory_peak_bytes INTEGER NOT NULL, oom_kills INTEGER NOT NULL,"
-        " io_read_bytes INTEGER NOT NULL, io_write_bytes INTEGER NOT NULL, command TEXT,"
-        " spec INTEGER, token TEXT);"
-        "CREATE UNIQUE INDEX jobs_key ON jobs (n, origin);"
-        "CREATE INDEX jobs_live ON jobs (n) WHERE " LIVE ";"
-        "CREATE INDEX jobs_ended ON jobs (ended_usec) WHERE " FINAL ";"
-        "CREATE UNIQUE INDEX jobs_token ON jobs (uid, token) WHERE token IS NOT NULL;"
-        "CREATE TABLE attempts ("
-        " origin TEXT NOT NULL, n INTEGER NOT NULL, attempt INTEGER NOT NULL, boot_id TEXT,"
-        " reason TEXT, started_usec INTEGER, ended_usec INTEGER, exit_code INTEGER,"
-        " signal INTEGER, cpu_usec INTEGER, memory_peak_bytes INTEGER, oom_kills INTEGER,"
-        " io_read_bytes INTEGER, io_write_bytes INTEGER,"
-        " PRIMARY KEY (origin, n, attempt)) WITHOUT ROWID;"
-        "CREATE TABLE specs (id INTEGER PRIMARY KEY, body BLOB NOT NULL);"
-        "CREATE TABLE spec_shares (spec INTEGER PRIMARY KEY, users INTEGER NOT NULL);"
-        "CREATE TABLE events (seq INTEGER PRIMARY KEY, time_usec INTEGER NOT NULL,"
-        " origin TEXT NOT NULL, n INTEGER NOT NULL, attempt INTEGER NOT NULL,"
-        " uid INTEGER NOT NULL, state INTEGER NOT NULL, reason TEXT);"
-        /* what pruning would make us forget: numbers are never given twice */
-        "CREATE TABLE counters (origin TEXT PRIMARY KEY, last_n INTEGER NOT NULL) WITHOUT ROWID;",
-        /* Jobs that somebody else started. */
-        "ALTER TABLE jobs ADD COLUMN adopted INTEGER NOT NULL DEFAULT 0;"
-        "ALTER TABLE jobs ADD COLUMN unit TEXT;"
-        "ALTER TABLE jobs ADD COLUMN cgroup TEXT;"
-        "ALTER TABLE jobs ADD COLUMN invocation TEXT NOT NULL DEFAULT '';",
-        "ALTER TABLE jobs ADD COLUMN memory_swap_max INTEGER NOT NULL DEFAULT -1;"
-        "ALTER TABLE jobs ADD COLUMN io_read_max INTEGER NOT NULL DEFAULT -1;"
-        "ALTER TABLE jobs ADD COLUMN io_write_max INTEGER NOT NULL DEFAULT -1;",
-        "ALTER TABLE jobs ADD COLUMN net_rx_bytes INTEGER NOT NULL DEFAULT -1;"
-        "ALTER TABLE jobs ADD COLUMN net_tx_bytes INTEGER NOT NULL DEFAULT -1;"
-        "ALTER TABLE jobs ADD COLUMN progress TEXT;"
-        "ALTER TABLE jobs ADD COLUMN eval_goal INTEGER NOT NULL DEFAULT 0;"
-        "ALTER TABLE jobs ADD COLUMN steps INTEGER NOT NULL DEFAULT 0;"
-        "ALTER TABLE jobs ADD COLUMN eval TEXT NOT NULL DEFAULT '';"
-        "ALTER TABLE jobs ADD COLUMN step INTEGER NOT NULL DEFAULT -1;"
-        "ALTER TABLE jobs ADD COLUMN total INTEGER NOT NULL DEFAULT -1;",
-        "ALTER TABLE jobs ADD COLUMN deadline_usec INTEGER NOT NULL DEFAULT 0;",
-};
-
-const unsigned sg_sql_n_migrations = SG_ELEMENTSOF(sg_sql_migrations);
+_Static_assert(SG_JOB_FINAL == 32, "the SQL below and in schema.c has this number in it");
+#define LIVE "state < 32"
+#define FINAL "state >= 32"
 
 /* In the texts, "@" stands for the list of all of a job's columns. */
 #define QUERY                                                                                      \
@@ -86,7 +24,7 @@ const unsigned sg_sql_n_migrations = SG_ELEMENTSOF(sg_sql_migrations);
         " ORDER BY n DESC LIMIT ?8"
 #define EVENT "SELECT seq, time_usec, origin, n, attempt, uid, state, reason FROM events"
 #define EVENT_FILTER "(?2 = -1 OR uid = ?2) AND (?3 = 0 OR (n = ?3 AND origin = ?5))"
-#define PRUNE(which) "DELETE FROM jobs WHERE rowid IN (" which ") RETURNING origin, n"
+#define PRUNE(which) "DELETE FROM jobs WHERE handle IN (" which ") RETURNING origin, n"
 
 static const char *const texts[_SG_SQL_MAX] = {
         [SG_SQL_BEGIN] = "BEGIN IMMEDIATE",
@@ -130,9 +68,9 @@ static const char *const texts[_SG_SQL_MAX] = {
                                " (SELECT max(seq) FROM events)",
         [SG_SQL_EVENTS_DELETE] =
                 "DELETE FROM events WHERE seq < ?1 AND (seq < ?2 OR time_usec < ?3)",
-        [SG_SQL_PRUNE_COUNT] = PRUNE("SELECT rowid FROM jobs INDEXED BY jobs_ended WHERE " FINAL
+        [SG_SQL_PRUNE_COUNT] = PRUNE("SELECT handle FROM jobs INDEXED BY jobs_ended WHERE " FINAL
                                      " ORDER BY ended_usec LIMIT ?1"),
-        [SG_SQL_PRUNE_AGE] = PRUNE("SELECT rowid FROM jobs INDEXED BY jobs_ended WHERE " FINAL
+        [SG_SQL_PRUNE_AGE] = PRUNE("SELECT handle FROM jobs INDEXED BY jobs_ended WHERE " FINAL
                                    " AND ended_usec < ?1 ORDER BY ended_usec LIMIT ?2"),
         [SG_SQL_COUNTER_SET] = "INSERT INTO counters (origin, last_n) VALUES (?1, ?2)"
                                " ON CONFLICT (origin) DO UPDATE SET last_n = excluded.last_n"

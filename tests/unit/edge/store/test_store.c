@@ -62,55 +62,6 @@ static void test_schema_is_the_table(void **state)
         (void)sqlite3_close(db);
 }
 
-/* What the first released schema held is there after an upgrade, and new columns have defaults. */
-static void test_upgrade(void **state)
-{
-        struct answer a = {.calls = 0};
-        struct sg_store *s = open_store();
-        char path[PATH_MAX];
-        sqlite3 *db;
-        uint64_t last;
-
-        (void)state;
-        load(s, &a, &last);
-        assert_int_equal(submit(s, 1), 0);
-        sg_store_close(s);
-        assert_int_equal(sg_path_join(path, sizeof(path), state_dir, "schedgov.db"), 0);
-        assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-        assert_int_equal(sqlite3_exec(db,
-                                      "ALTER TABLE jobs DROP COLUMN adopted;"
-                                      "ALTER TABLE jobs DROP COLUMN unit;"
-                                      "ALTER TABLE jobs DROP COLUMN cgroup;"
-                                      "ALTER TABLE jobs DROP COLUMN invocation;"
-                                      "ALTER TABLE jobs DROP COLUMN memory_swap_max;"
-                                      "ALTER TABLE jobs DROP COLUMN io_read_max;"
-                                      "ALTER TABLE jobs DROP COLUMN io_write_max;"
-                                      "ALTER TABLE jobs DROP COLUMN net_rx_bytes;"
-                                      "ALTER TABLE jobs DROP COLUMN net_tx_bytes;"
-                                      "ALTER TABLE jobs DROP COLUMN progress;"
-                                      "ALTER TABLE jobs DROP COLUMN eval_goal;"
-                                      "ALTER TABLE jobs DROP COLUMN steps;"
-                                      "ALTER TABLE jobs DROP COLUMN eval;"
-                                      "ALTER TABLE jobs DROP COLUMN step;"
-                                      "ALTER TABLE jobs DROP COLUMN total;"
-                                      "ALTER TABLE jobs DROP COLUMN deadline_usec;"
-                                      "PRAGMA user_version = 1",
-                                      NULL, NULL, NULL),
-                         SQLITE_OK);
-        (void)sqlite3_close(db);
-        s = open_store();
-        load(s, &a, &last);
-        assert_int_equal(a.rows, 1);
-        assert_int_equal(last, 1);
-        assert_int_equal(a.job.adopted, SG_ADOPTED_NOT);
-        assert_null(a.job.unit);
-        assert_true(a.job.limits.memory_swap_max == SG_UNLIMITED);
-        assert_true(a.job.limits.io_read_max == SG_UNLIMITED);
-        assert_true(a.job.limits.io_write_max == SG_UNLIMITED);
-        sg_job_deinit(&a.job);
-        sg_store_close(s);
-}
-
 /* Under another name the node goes on counting, also when history has forgotten the jobs before. */
 static void test_last_of_all_origins(void **state)
 {
@@ -538,7 +489,6 @@ int main(void)
         static const struct CMUnitTest tests[] = {
                 TEST(test_layout),
                 TEST(test_schema_is_the_table),
-                TEST(test_upgrade),
                 TEST(test_submit_and_load),
                 TEST(test_last_of_all_origins),
                 TEST(test_token),
