@@ -11,12 +11,12 @@
  * read. */
 static char *source_read(const char *name)
 {
-        const char *root = getenv("SG_SOURCE");
+        const char *top = getenv("SG_SOURCE");
         char path[4096];
         char *text;
         int r;
 
-        assert_int_equal(sg_path_join(path, sizeof(path), root ? root : ".", name), 0);
+        assert_int_equal(sg_path_join(path, sizeof(path), top ? top : ".", name), 0);
         r = sg_read_file(AT_FDCWD, path, 1 << 20, &text, NULL);
         if (r < 0)
                 fail_msg("%s: %s (run from the top of the source tree)", path, strerror(-r));

@@ -1,48 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What goes wrong below the store: disks, databases, other daemons, its writer. */
 
-#include "tests/unit/edge/store/test_store.h"
+#include "tests/unit/edge/store/test_store_disk.h"
 #include <poll.h>
-#include <sched.h>
-#include <sqlite3.h>
-#include <sys/mount.h>
-
-/* --- a file system of our own */
-
-static int own_mounts(void **state)
-{
-        int flags = CLONE_NEWNS | (geteuid() == 0 ? 0 : CLONE_NEWUSER);
-
-        (void)state;
-        if (unshare(flags) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) {
-                print_error("these tests need a mount namespace: %s\n", strerror(errno));
-                return -1;
-        }
-        return 0;
-}
-
-static int set_up_small_disk(void **state)
-{
-        if (set_up(state) < 0 || mount("none", root, "tmpfs", 0, "size=4m,mode=0700") < 0)
-                return -1;
-        return 0;
-}
-
-static int tear_down_small_disk(void **state)
-{
-        if (umount2(root, MNT_DETACH) < 0)
-                return -1;
-        return tear_down(state);
-}
-
-static void put_ballast(const char *path, size_t size)
-{
-        int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-
-        assert_true(fd >= 0);
-        assert_int_equal(posix_fallocate(fd, 0, (off_t)size), 0);
-        (void)close(fd);
-}
 
 /* Fails while it is full, says so, and works again by itself;
  * what was acknowledged is all there. */
@@ -137,47 +97,6 @@ static void test_read_only(void **state)
 }
 
 /* --- the database */
-
-static char *database(size_t *ret_size)
-{
-        char path[PATH_MAX], *data = NULL;
-
-        assert_int_equal(sg_path_join(path, sizeof(path), state_dir, "schedgov.db"), 0);
-        assert_int_equal(sg_read_file(AT_FDCWD, path, 1 << 26, &data, ret_size), 0);
-        return data;
-}
-
-static void database_put(const void *data, size_t size)
-{
-        char path[PATH_MAX];
-
-        assert_int_equal(sg_path_join(path, sizeof(path), state_dir, "schedgov.db"), 0);
-        assert_int_equal(sg_write_file_atomic(AT_FDCWD, path, data, size, 0600), 0);
-}
-
-static void database_exec(const char *sql)
-{
-        char path[PATH_MAX];
-        sqlite3 *db;
-
-        assert_int_equal(sg_path_join(path, sizeof(path), state_dir, "schedgov.db"), 0);
-        assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-        assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
-        (void)sqlite3_close(db);
-}
-
-/* Refused with this, and not a byte of it changed. */
-static void expect_database_refused(int error, const char *word)
-{
-        _cleanup_free_ char *before = NULL, *after = NULL;
-        size_t size, size_after;
-
-        before = database(&size);
-        expect_refusal(error, word);
-        after = database(&size_after);
-        assert_int_equal(size, size_after);
-        assert_memory_equal(before, after, size);
-}
 
 static void test_damaged(void **state)
 {
@@ -457,15 +376,6 @@ static void test_leftovers(void **state)
 /* --- at the named points */
 
 #ifdef SG_FAULTS
-static void arm(const char *point)
-{
-        char path[PATH_MAX], line[128];
-
-        (void)snprintf(line, sizeof(line), "%s self\n", point);
-        assert_int_equal(sg_path_join(path, sizeof(path), state_dir, "fault"), 0);
-        assert_int_equal(sg_write_file_atomic(AT_FDCWD, path, line, strlen(line), 0600), 0);
-}
-
 /* Does `state` to job 1 with the writer killed at the point, and opens anew. */
 static struct sg_store *strike(struct sg_store *s, const char *point, uint64_t state)
 {
