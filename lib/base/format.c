@@ -3,15 +3,13 @@
  * before it is. */
 #include "format.h"
 #include "civil.h"
+#include "parse-internal.h"
 #include "time-util.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
-
-#define DAY_SEC 86400U
 
 static char *format_infinity(char *buf)
 {
@@ -66,8 +64,9 @@ char *sg_format_usec(char buf[SG_FORMAT_MAX], uint64_t usec)
 
         if (usec == SG_UNLIMITED)
                 return format_infinity(buf);
-        if (sec >= DAY_SEC)
-                return format_pair(buf, sec / DAY_SEC, "d", sec % DAY_SEC / 3600, "h");
+        if (sec >= SG_SEC_PER_DAY)
+                return format_pair(buf, sec / SG_SEC_PER_DAY, "d", sec % SG_SEC_PER_DAY / 3600,
+                                   "h");
         if (sec >= 3600)
                 return format_pair(buf, sec / 3600, "h", sec % 3600 / 60, "min");
         if (sec >= 60)
@@ -92,23 +91,12 @@ char *sg_format_percent(char buf[SG_FORMAT_MAX], uint64_t pm)
 char *sg_format_rfc3339(char buf[SG_FORMAT_MAX], uint64_t usec)
 {
         uint64_t sec = usec / SG_USEC_PER_SEC;
-        unsigned clock = (unsigned)(sec % DAY_SEC);
-        struct sg_civil date = sg_civil_from_days((int64_t)(sec / DAY_SEC));
+        unsigned clock = (unsigned)(sec % SG_SEC_PER_DAY);
+        struct sg_civil date = sg_civil_from_days((int64_t)(sec / SG_SEC_PER_DAY));
 
         (void)snprintf(buf, SG_FORMAT_MAX, "%04" PRIi64 "-%02u-%02uT%02u:%02u:%02u.%06uZ",
                        date.year, date.month, date.day, clock / 3600, clock / 60 % 60, clock % 60,
                        (unsigned)(usec % SG_USEC_PER_SEC));
-        return buf;
-}
-
-char *sg_format_local(char buf[SG_FORMAT_MAX], uint64_t usec)
-{
-        time_t t = (time_t)(usec / SG_USEC_PER_SEC);
-        struct tm tm;
-
-        tzset(); /* localtime_r() alone may not */
-        if (!localtime_r(&t, &tm) || strftime(buf, SG_FORMAT_MAX, "%Y-%m-%d %H:%M:%S", &tm) == 0)
-                return sg_format_rfc3339(buf, usec);
         return buf;
 }
 

@@ -8,6 +8,10 @@
 /* Nine digits behind the point, so that fraction × any unit fits 128 bits with room. */
 #define SG_DECIMAL_SCALE_MAX UINT64_C(1000000000)
 
+#define SG_SEC_PER_MINUTE 60U
+#define SG_SEC_PER_HOUR 3600U
+#define SG_SEC_PER_DAY 86400U
+
 struct sg_decimal { /* whole + fraction / scale */
         uint64_t whole, fraction, scale;
 };
@@ -18,6 +22,9 @@ static inline bool sg_is_digit(char c)
 }
 
 int sg_scan_u64(const char **p, uint64_t *ret);
+/* Exactly `digits` digits of at most max. */
+int sg_scan_digits(const char **p, unsigned digits, unsigned max, unsigned *ret);
+int sg_scan_char(const char **p, char c);
 int sg_scan_decimal(const char **p, struct sg_decimal *ret);
 
 /* d × unit, rounded down; -ERANGE from SG_UNLIMITED on. */

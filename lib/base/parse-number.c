@@ -25,6 +25,30 @@ int sg_scan_u64(const char **p, uint64_t *ret)
         return 0;
 }
 
+int sg_scan_digits(const char **p, unsigned digits, unsigned max, unsigned *ret)
+{
+        unsigned v = 0;
+
+        for (unsigned i = 0; i < digits; i++) {
+                if (!sg_is_digit((*p)[i]))
+                        return -EINVAL;
+                v = v * 10 + (unsigned)((*p)[i] - '0');
+        }
+        if (v > max)
+                return -EINVAL;
+        *p += digits;
+        *ret = v;
+        return 0;
+}
+
+int sg_scan_char(const char **p, char c)
+{
+        if (**p != c)
+                return -EINVAL;
+        (*p)++;
+        return 0;
+}
+
 int sg_scan_decimal(const char **p, struct sg_decimal *ret)
 {
         struct sg_decimal d = {.scale = 1};

@@ -4,7 +4,7 @@
  */
 
 #include "core/job/history.h"
-#include "base/median.h"
+#include "core/job/median.h"
 #include <errno.h>
 #include <math.h>
 #include <string.h>

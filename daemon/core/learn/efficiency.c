@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "core/learn/efficiency.h"
-#include "base/median.h"
+#include "core/job/median.h"
 #include <math.h>
 #include <string.h>
 

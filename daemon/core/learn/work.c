@@ -6,7 +6,7 @@
  */
 
 #include "core/learn/work.h"
-#include "base/median.h"
+#include "core/job/median.h"
 #include <math.h>
 #include <string.h>
 

@@ -3,9 +3,9 @@
 
 #include "tests/unit/test.h"
 
-#include "base/median.h"
 #include "base/rng.h"
 #include "core/job/history.h"
+#include "core/job/median.h"
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Spans and points in time. Only the forms without a zone consult the local one. */
+/* Points in time. The forms without a zone consult the local one, which is read from files: core
+ * has no use for any of this. */
 #include "civil.h"
-#include "cleanup.h"
+#include "format.h"
 #include "parse-internal.h"
 #include "parse.h"
 #include "time-util.h"
@@ -10,145 +11,8 @@
 #include <string.h>
 #include <time.h>
 
-#define MINUTE 60U
-#define HOUR 3600U
-#define DAY 86400U
 /* The end of 9999, the last year that RFC 3339 can write. */
 #define LAST_USEC 253402300799999999ULL
-
-static const struct unit {
-        const char *name;
-        uint64_t usec;
-} units[] = {
-        {"us", 1},
-        {"usec", 1},
-        {"ms", SG_USEC_PER_MSEC},
-        {"msec", SG_USEC_PER_MSEC},
-        {"s", SG_USEC_PER_SEC},
-        {"sec", SG_USEC_PER_SEC},
-        {"second", SG_USEC_PER_SEC},
-        {"seconds", SG_USEC_PER_SEC},
-        {"m", MINUTE *SG_USEC_PER_SEC},
-        {"min", MINUTE *SG_USEC_PER_SEC},
-        {"minute", MINUTE *SG_USEC_PER_SEC},
-        {"minutes", MINUTE *SG_USEC_PER_SEC},
-        {"h", HOUR *SG_USEC_PER_SEC},
-        {"hr", HOUR *SG_USEC_PER_SEC},
-        {"hour", HOUR *SG_USEC_PER_SEC},
-        {"hours", HOUR *SG_USEC_PER_SEC},
-        {"d", DAY *SG_USEC_PER_SEC},
-        {"day", DAY *SG_USEC_PER_SEC},
-        {"days", DAY *SG_USEC_PER_SEC},
-        {"w", 7 * DAY *SG_USEC_PER_SEC},
-        {"week", 7 * DAY *SG_USEC_PER_SEC},
-        {"weeks", 7 * DAY *SG_USEC_PER_SEC},
-};
-
-static void skip_blanks(const char **p)
-{
-        while (**p == ' ')
-                (*p)++;
-}
-
-static int scan_unit(const char **p, uint64_t *ret_usec)
-{
-        size_t length = 0;
-
-        while ((*p)[length] >= 'a' && (*p)[length] <= 'z')
-                length++;
-        for (size_t i = 0; i < SG_ELEMENTSOF(units); i++)
-                if (strlen(units[i].name) == length && memcmp(units[i].name, *p, length) == 0) {
-                        *p += length;
-                        *ret_usec = units[i].usec;
-                        return 0;
-                }
-        return -EINVAL;
-}
-
-/* Exactly `digits` digits of at most max. */
-static int scan_digits(const char **p, unsigned digits, unsigned max, unsigned *ret)
-{
-        unsigned v = 0;
-
-        for (unsigned i = 0; i < digits; i++) {
-                if (!sg_is_digit((*p)[i]))
-                        return -EINVAL;
-                v = v * 10 + (unsigned)((*p)[i] - '0');
-        }
-        if (v > max)
-                return -EINVAL;
-        *p += digits;
-        *ret = v;
-        return 0;
-}
-
-static int scan_char(const char **p, char c)
-{
-        if (**p != c)
-                return -EINVAL;
-        (*p)++;
-        return 0;
-}
-
-/* What follows the hours of "1:30:00". */
-static int parse_clock_span(const char *s, uint64_t hours, uint64_t *ret)
-{
-        struct sg_decimal d = {.whole = hours, .scale = 1};
-        unsigned minutes, seconds;
-        uint64_t v;
-        int r;
-
-        if (scan_char(&s, ':') < 0 || scan_digits(&s, 2, 59, &minutes) < 0 ||
-            scan_char(&s, ':') < 0 || scan_digits(&s, 2, 59, &seconds) < 0 || *s)
-                return -EINVAL;
-        r = sg_decimal_multiply(&d, HOUR * SG_USEC_PER_SEC, &v);
-        if (r < 0)
-                return r;
-        if (__builtin_add_overflow(v, (minutes * MINUTE + seconds) * SG_USEC_PER_SEC, &v) ||
-            v == SG_UNLIMITED)
-                return -ERANGE;
-        *ret = v;
-        return 0;
-}
-
-int sg_parse_usec(const char *s, uint64_t *ret)
-{
-        uint64_t sum = 0, unit, part;
-        struct sg_decimal d;
-        bool first = true;
-        int r;
-
-        if (strcmp(s, "infinity") == 0) {
-                *ret = SG_UNLIMITED;
-                return 0;
-        }
-        do {
-                r = sg_scan_decimal(&s, &d);
-                if (r < 0)
-                        return r;
-                if (first && *s == ':' && d.scale == 1)
-                        return parse_clock_span(s, d.whole, ret);
-                if (first && !*s)
-                        unit = SG_USEC_PER_SEC;
-                else {
-                        skip_blanks(&s);
-                        r = scan_unit(&s, &unit);
-                        if (r < 0)
-                                return r;
-                }
-                r = sg_decimal_multiply(&d, unit, &part);
-                if (r < 0)
-                        return r;
-                if (__builtin_add_overflow(sum, part, &sum) || sum == SG_UNLIMITED)
-                        return -ERANGE;
-                if (*s == ' ' && s[1])
-                        skip_blanks(&s);
-                first = false;
-        } while (*s);
-
-        *ret = sum;
-        return 0;
-}
 
 struct moment {
         struct sg_civil date;
@@ -159,9 +23,9 @@ static int scan_date(const char **p, struct sg_civil *ret)
 {
         unsigned year, month, day;
 
-        if (scan_digits(p, 4, 9999, &year) < 0 || scan_char(p, '-') < 0 ||
-            scan_digits(p, 2, 12, &month) < 0 || scan_char(p, '-') < 0 ||
-            scan_digits(p, 2, 31, &day) < 0)
+        if (sg_scan_digits(p, 4, 9999, &year) < 0 || sg_scan_char(p, '-') < 0 ||
+            sg_scan_digits(p, 2, 12, &month) < 0 || sg_scan_char(p, '-') < 0 ||
+            sg_scan_digits(p, 2, 31, &day) < 0)
                 return -EINVAL;
         *ret = (struct sg_civil){.year = year, .month = month, .day = day};
         return sg_civil_valid(*ret) ? 0 : -EINVAL;
@@ -169,12 +33,12 @@ static int scan_date(const char **p, struct sg_civil *ret)
 
 static int scan_hour_minute(const char **p, struct moment *m)
 {
-        int r = scan_digits(p, 2, 23, &m->hour);
+        int r = sg_scan_digits(p, 2, 23, &m->hour);
 
         if (r < 0)
                 return r;
-        r = scan_char(p, ':');
-        return r < 0 ? r : scan_digits(p, 2, 59, &m->minute);
+        r = sg_scan_char(p, ':');
+        return r < 0 ? r : sg_scan_digits(p, 2, 59, &m->minute);
 }
 
 /* ".ffffff": one to nine digits, of which six count. */
@@ -208,7 +72,7 @@ static int parse_offset(const char *s, int64_t *ret)
         s++;
         if (scan_hour_minute(&s, &m) < 0 || *s)
                 return -EINVAL;
-        *ret = sign * (int64_t)(m.hour * HOUR + m.minute * MINUTE);
+        *ret = sign * (int64_t)(m.hour * SG_SEC_PER_HOUR + m.minute * SG_SEC_PER_MINUTE);
         return 0;
 }
 
@@ -217,8 +81,8 @@ static int parse_universal(const char *s, struct moment *m, uint64_t *ret_usec)
 {
         int64_t offset, sec;
 
-        if (scan_hour_minute(&s, m) < 0 || scan_char(&s, ':') < 0 ||
-            scan_digits(&s, 2, 59, &m->second) < 0)
+        if (scan_hour_minute(&s, m) < 0 || sg_scan_char(&s, ':') < 0 ||
+            sg_scan_digits(&s, 2, 59, &m->second) < 0)
                 return -EINVAL;
         if (*s == '.') {
                 s++;
@@ -228,8 +92,8 @@ static int parse_universal(const char *s, struct moment *m, uint64_t *ret_usec)
         if (parse_offset(s, &offset) < 0)
                 return -EINVAL;
 
-        sec = sg_days_from_civil(m->date) * DAY + m->hour * HOUR + m->minute * MINUTE + m->second -
-              offset;
+        sec = sg_days_from_civil(m->date) * SG_SEC_PER_DAY + m->hour * SG_SEC_PER_HOUR +
+              m->minute * SG_SEC_PER_MINUTE + m->second - offset;
         if (sec < 0)
                 return -ERANGE;
         *ret_usec = (uint64_t)sec * SG_USEC_PER_SEC + m->usec;
@@ -254,7 +118,7 @@ static int parse_local(const char *s, struct moment *m, uint64_t *ret_usec)
                 return -EINVAL;
         if (*s == ':') {
                 s++;
-                if (scan_digits(&s, 2, 59, &m->second) < 0)
+                if (sg_scan_digits(&s, 2, 59, &m->second) < 0)
                         return -EINVAL;
         }
         if (*s)
@@ -375,4 +239,15 @@ int sg_parse_timestamp(const char *s, uint64_t now_usec, uint64_t *ret_usec)
 int sg_parse_past(const char *s, uint64_t now_usec, uint64_t *ret_usec)
 {
         return parse_moment(s, now_usec, BACK, ret_usec);
+}
+
+char *sg_format_local(char buf[SG_FORMAT_MAX], uint64_t usec)
+{
+        time_t t = (time_t)(usec / SG_USEC_PER_SEC);
+        struct tm tm;
+
+        tzset(); /* localtime_r() alone may not */
+        if (!localtime_r(&t, &tm) || strftime(buf, SG_FORMAT_MAX, "%Y-%m-%d %H:%M:%S", &tm) == 0)
+                return sg_format_rfc3339(buf, usec);
+        return buf;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* By Hoare's selection: linear on average, and a hundred times faster than sorting with qsort(). */
 
-#include "base/median.h"
+#include "core/job/median.h"
 #include <math.h>
 
 static void swap(double *a, double *b)
