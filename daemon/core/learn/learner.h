@@ -7,16 +7,16 @@
  */
 
 #include "base/record.h"
+#include "core/job/estimate.h"
 #include "core/job/history.h"
 #include "core/reports/report.h"
-#include "core/share/share.h"
 
 struct sg_learner;
 
 struct sg_learner_job {
         enum sg_goal goal;
         double cpus;    /* of the node */
-        double probe;   /* CPU-seconds (share-settings.h) */
+        double probe;   /* CPU-seconds (settings/share.h) */
         bool restarted; /* it may go on from a checkpoint: its first report needn't be its beginning
                          */
         double exponent; /* its speed grows as share^exponent; NaN or 0: as measured */

@@ -5,5 +5,6 @@
 #include "base/cleanup.h"
 #include "core/queue/order.h"
 
-extern const struct sg_order_policy sg_order_fifo, sg_order_priority, sg_order_sjf, sg_order_srtf,
-        sg_order_edf, sg_order_las;
+#define SG_ORDER_DECLARE(kind, name) extern const struct sg_order_policy sg_order_##name;
+SG_ORDERS(SG_ORDER_DECLARE)
+#undef SG_ORDER_DECLARE

@@ -1,22 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "core/queue/order-policies.h"
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 
-const struct sg_order_policy *const sg_order_policies[_SG_ORDER_MAX] = {
-        [SG_ORDER_FIFO] = &sg_order_fifo, [SG_ORDER_PRIORITY] = &sg_order_priority,
-        [SG_ORDER_SJF] = &sg_order_sjf,   [SG_ORDER_SRTF] = &sg_order_srtf,
-        [SG_ORDER_EDF] = &sg_order_edf,   [SG_ORDER_LAS] = &sg_order_las,
-};
-
-int sg_order_from_string(const char *name)
-{
-        for (int i = 0; i < _SG_ORDER_MAX; i++)
-                if (strcmp(sg_order_policies[i]->name, name) == 0)
-                        return i;
-        return -EINVAL;
-}
+#define ENTRY(kind, name) [SG_ORDER_##kind] = &sg_order_##name,
+const struct sg_order_policy *const sg_order_policies[_SG_ORDER_MAX] = {SG_ORDERS(ENTRY)};
 
 bool sg_order_before(enum sg_order order, const struct sg_queue_entry *a,
                      const struct sg_queue_entry *b)

@@ -2,8 +2,8 @@
 #pragma once
 /*
  * Order policies: which of the waiting jobs of a lane (queue.h) starts next. A policy is one file
- * and one line in order.c; it compares two entries by what doesn't change while they wait. What is
- * unknown comes last, and ties go to the older job.
+ * and one line in SG_ORDERS (settings.h); it compares two entries by what doesn't change while they
+ * wait. What is unknown comes last, and ties go to the older job.
  */
 
 #include "core/queue/queue.h"
@@ -17,7 +17,6 @@ struct sg_order_policy {
 
 extern const struct sg_order_policy *const sg_order_policies[_SG_ORDER_MAX]; /* by enum sg_order */
 
-int sg_order_from_string(const char *name); /* enum sg_order; -EINVAL */
 /* Whether a starts before b. */
 bool sg_order_before(enum sg_order order, const struct sg_queue_entry *a,
                      const struct sg_queue_entry *b);

@@ -19,6 +19,7 @@
 #include "base/list.h"
 #include "core/job/history.h"
 #include "core/job/job.h"
+#include "core/measure/node.h"
 #include "core/settings/settings.h"
 
 #define SG_QUEUE_PATIENCE_USEC (10ULL * 60 * 1000000)
@@ -42,15 +43,6 @@ struct sg_queue_entry {
         uint64_t start;        /* which of the queue's starts it was; 0 = it ran already */
         /* When it was first its turn and memory was short, 0 = never; and the last start before. */
         uint64_t unfit_since_usec, unfit_since_start;
-};
-
-/* The node at one moment. */
-struct sg_node_snapshot {
-        uint64_t now_usec; /* of a clock that nobody sets */
-        uint64_t cpus;
-        uint64_t memory_total, memory_available;
-        uint64_t declared_used; /* of what is in use: the part of running jobs with declared memory
-                                 */
 };
 
 enum sg_pending {

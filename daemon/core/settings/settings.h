@@ -18,15 +18,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum sg_order {
-        SG_ORDER_FIFO,
-        SG_ORDER_PRIORITY,
-        SG_ORDER_SJF,
-        SG_ORDER_SRTF,
-        SG_ORDER_EDF,
-        SG_ORDER_LAS,
-        _SG_ORDER_MAX,
-};
+/* Every order of those that wait: its kind, and the name of its sg_order_policy and in policy
+ * files. */
+#define SG_ORDERS(X)                                                                               \
+        X(FIFO, fifo)                                                                              \
+        X(PRIORITY, priority)                                                                      \
+        X(SJF, sjf)                                                                                \
+        X(SRTF, srtf)                                                                              \
+        X(EDF, edf)                                                                                \
+        X(LAS, las)
+
+#define SG_ORDER_KIND(kind, name) SG_ORDER_##kind,
+enum sg_order { SG_ORDERS(SG_ORDER_KIND) _SG_ORDER_MAX };
+#undef SG_ORDER_KIND
+int sg_order_from_string(const char *name); /* enum sg_order; -EINVAL */
+
 enum sg_visibility {
         SG_SHOW_NONE,
         SG_SHOW_LIST

@@ -7,13 +7,13 @@
 
 #include "base/number.h"
 #include "core/settings/table.h"
-#include "core/share/share.h"
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #define NAME(kind, name) [SG_SHARE_##kind] = #name,
+static const char *const shares[] = {SG_SHARE_POLICIES(NAME)};
 static const char *const objectives[] = {
         [SG_OBJECTIVE_JCT] = "jct",
         [SG_OBJECTIVE_BALANCED] = "balanced",
@@ -40,7 +40,8 @@ static int choose(const char *const *names, size_t n, const char *value, void *f
                 memcpy(field, &r, sizeof(r));
         return r < 0 ? r : 0;
 }
-_Static_assert(sizeof(enum sg_objective) == sizeof(int) &&
+_Static_assert(sizeof(enum sg_share_kind) == sizeof(int) &&
+                       sizeof(enum sg_objective) == sizeof(int) &&
                        sizeof(enum sg_resource) == sizeof(int) &&
                        sizeof(enum sg_flowcon_mode) == sizeof(int),
                "an enum is an int");
@@ -48,13 +49,7 @@ _Static_assert(sizeof(enum sg_objective) == sizeof(int) &&
 int sg_settings_parse_share(const struct sg_settings_key *k, const char *value, void *field)
 {
         (void)k;
-        for (unsigned i = 0; i < _SG_SHARE_MAX; i++) {
-                if (strcmp(sg_share_policies[i]->name, value) != 0)
-                        continue;
-                *(enum sg_share_kind *)field = (enum sg_share_kind)i;
-                return 0;
-        }
-        return -EINVAL;
+        return choose(shares, SG_ELEMENTSOF(shares), value, field);
 }
 
 int sg_settings_parse_objective(const struct sg_settings_key *k, const char *value, void *field)
@@ -134,7 +129,7 @@ bool sg_settings_share_format(const struct sg_settings_key *k, const struct sg_c
         const char *word = NULL;
 
         if (k->parse == sg_settings_parse_share)
-                word = sg_share_policies[*(const enum sg_share_kind *)field]->name;
+                word = shares[*(const enum sg_share_kind *)field];
         else if (k->parse == sg_settings_parse_objective)
                 word = objectives[*(const enum sg_objective *)field];
         else if (k->parse == sg_settings_parse_mode)

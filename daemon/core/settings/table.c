@@ -5,7 +5,6 @@
  */
 
 #include "core/settings/table.h"
-#include "core/queue/order.h"
 #include <errno.h>
 #include <string.h>
 
@@ -146,6 +145,17 @@ static int parse_progress_pattern(const struct sg_settings_key *k, const char *v
 static int parse_progress_file(const struct sg_settings_key *k, const char *value, void *field)
 {
         return store_text(k, value, field);
+}
+
+#define NAME(kind, name) [SG_ORDER_##kind] = #name,
+int sg_order_from_string(const char *name)
+{
+        static const char *const names[] = {SG_ORDERS(NAME)};
+
+        for (int i = 0; i < _SG_ORDER_MAX; i++)
+                if (strcmp(names[i], name) == 0)
+                        return i;
+        return -EINVAL;
 }
 
 static int parse_order(const struct sg_settings_key *k, const char *value, void *field)

@@ -24,13 +24,13 @@ const struct sg_settings_key *sg_settings_key_find(const char *file, const char 
 char *sg_settings_unknown(const char *file, const char *section, const char *key);
 bool sg_settings_has_section(const char *file, const char *section);
 
-/* settings-list.c: parsers of what adds up. */
+/* list-keys.c: parsers of what adds up. */
 int sg_settings_parse_pattern(const struct sg_settings_key *k, const char *value, void *field);
 int sg_settings_parse_patterns(const struct sg_settings_key *k, const char *value, void *field);
 int sg_settings_parse_cgroups(const struct sg_settings_key *k, const char *value, void *field);
 int sg_settings_parse_device(const struct sg_settings_key *k, const char *value, void *field);
 
-/* settings-share.c: parsers of what sg_class.share holds. */
+/* share-keys.c: parsers of what sg_class.share holds. */
 int sg_settings_parse_share(const struct sg_settings_key *k, const char *value, void *field);
 int sg_settings_parse_objective(const struct sg_settings_key *k, const char *value, void *field);
 int sg_settings_parse_mode(const struct sg_settings_key *k, const char *value, void *field);

@@ -3,7 +3,7 @@
 /* This host: what doesn't change while we run, and how much memory is free at the moment. */
 
 #include "base/parse.h"
-#include "core/queue/queue.h"
+#include "core/measure/node.h"
 #include "proto/names.h"
 
 struct sg_node {

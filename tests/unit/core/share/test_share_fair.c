@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Free competition, the table of policies, their settings, and what every policy owes. */
 #include "base/rng.h"
+#include "core/settings/table.h"
 #include "tests/unit/core/share/test_share.h"
 
 static void test_by_weights(void **state)
@@ -146,11 +147,16 @@ static void test_none(void **state)
 
 static void test_table(void **state)
 {
+        const struct sg_settings_key *key = sg_settings_key_find("policy", "Policy", "Share");
+
         (void)state;
         for (int kind = 0; kind < _SG_SHARE_MAX; kind++) {
                 const struct sg_share_policy *p = sg_share_policies[kind];
+                enum sg_share_kind parsed = _SG_SHARE_MAX;
 
                 assert_true(p && p->name[0] && p->summary[0] && p->step);
+                assert_int_equal(key->parse(key, p->name, &parsed), 0);
+                assert_int_equal(parsed, kind);
                 assert_true(!p->create == !p->destroy);
                 assert_true(!p->save == !p->load);
                 for (int other = 0; other < kind; other++)
