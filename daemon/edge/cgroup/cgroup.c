@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The backends' front: chooses one, owns the objects, passes calls on. */
 
-#include "edge/cgroup/internal.h"
+#include "edge/cgroup/backend.h"
 #include "edge/cgroup/layout.h"
+#include "edge/cgroup/systemd/systemd.h"
 #include <errno.h>
 #include <string.h>
 

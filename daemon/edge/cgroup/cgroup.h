@@ -12,6 +12,7 @@
  */
 
 #include "core/job/job.h"
+#include "core/place/device.h"
 #include "proto/counters.h"
 #include <stdio.h>
 #include <systemd/sd-event.h>
@@ -37,12 +38,6 @@ enum sg_limit_kind {
         _SG_LIMIT_MAX,
 };
 const char *sg_limit_kind_to_string(enum sg_limit_kind k); /* "cpu_weight" … as in the JSON */
-
-struct sg_device_rule {
-        char type;            /* 'c' or 'b' */
-        int32_t major, minor; /* −1 = any */
-        char access[4];       /* subset of "rwm" */
-};
 
 struct sg_scope_request {
         const struct sg_job_key *key;
@@ -83,7 +78,7 @@ const char *sg_backend_name(const struct sg_backend *b);
 /* One line for `schedctl status`, e.g. "cgroupfs (hybrid: v1 cpu memory pids cpuset, v2 freeze kill
  * devices)". */
 const char *sg_backend_describe(const struct sg_backend *b);
-/* CPUs that all jobs together may use; INFINITY = no quota is seen. cgroup-quota.c */
+/* CPUs that all jobs together may use; INFINITY = no quota is seen. quota.c */
 double sg_backend_cpu_quota(const struct sg_backend *b);
 uint32_t sg_backend_unenforced(
         const struct sg_backend *b); /* bits of kinds that this kernel can't do at all */

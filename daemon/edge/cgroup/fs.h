@@ -2,9 +2,9 @@
 #pragma once
 /* Inside of the cgroupfs backend: base and class groups, a scope's groups, its limits. */
 
-#include "edge/cgroup/internal.h"
+#include "edge/cgroup/backend.h"
 
-/* cgroup-fs.c */
+/* fs.c */
 /* The file that holds I/O weights here; NULL if no block device honours them. */
 const char *sg_fs_find_io_weight(const struct sg_backend *b, bool v2);
 bool sg_fs_usable(const struct sg_backend *b, enum sg_hier h);
@@ -19,11 +19,11 @@ int sg_fs_class_name(char buf[SG_CLASS_NAME_MAX + 1], const char *name);
 /* v1: a group without CPUs and memory nodes takes no process. */
 int sg_fs_fill_cpuset(const char *parent, const char *group);
 
-/* cgroup-leftover.c */
+/* leftover.c */
 int sg_fs_collect(struct sg_backend *b); /* removes empty scopes, classes and bases of ours */
 int sg_fs_sweep(struct sg_backend *b, sg_owned_cb owned, void *userdata);
 
-/* cgroup-scope.c: the scope's group in a hierarchy, NULL if it has none */
+/* scope.c: the scope's group in a hierarchy, NULL if it has none */
 const char *sg_scope_dir(const struct sg_scope *s, enum sg_hier h);
 /* Makes the groups in one more hierarchy, moving what runs already. */
 int sg_scope_extend(struct sg_scope *s, enum sg_hier h, char **why);
@@ -33,7 +33,7 @@ int sg_fs_scope_remove(struct sg_scope *s);
 int sg_fs_scope_move(struct sg_scope *s, pid_t pid, bool into_job);
 int sg_fs_scope_holds(const struct sg_scope *s, pid_t pid, bool in_job);
 
-/* cgroup-limits.c */
+/* limits.c */
 uint32_t sg_fs_limit_hiers(const struct sg_backend *b, const struct sg_limits *l);
 /* all: look at the kernel's values even where nothing differs from s->limits */
 int sg_fs_apply(struct sg_scope *s, const struct sg_limits *l, const struct sg_cpuset *cpus,
@@ -52,7 +52,7 @@ int sg_limit_write(const char *group, const char *file, uint64_t value, char **w
 bool sg_limit_stands(const char *group, enum sg_limit_kind kind, const char *file, uint64_t value);
 int sg_fs_class_weight(struct sg_backend *b, struct sg_class *c, uint64_t weight, char **why);
 
-/* cgroup-memory.c: -EBUSY with the old values in force where the job can't be brought below */
+/* memory.c: -EBUSY with the old values in force where the job can't be brought below */
 
 /* v1: memory and swap as `l` says; fails where that of `kind` isn't held. */
 int sg_memory_set_v1(const char *group, enum sg_limit_kind kind, const struct sg_limits *l,
@@ -66,18 +66,18 @@ int sg_limit_reclaim(const char *group, uint64_t value, char **why);
 int sg_fs_limit_group(const struct sg_scope *s, enum sg_hier h, bool on_job, char path[PATH_MAX]);
 void sg_fs_set_unenforced(struct sg_scope *s, enum sg_limit_kind kind, bool on);
 
-/* cgroup-device.c */
+/* device.c */
 /* Puts s->devices in force, in place of `old`, or of what may be there (NULL). */
 int sg_fs_scope_set_devices(struct sg_scope *s, const struct sg_device_list *old, char **ret_why);
 
-/* cgroup-net.c */
+/* net.c */
 int sg_fs_net_start(struct sg_backend *b);
 int sg_fs_scope_net(struct sg_scope *s, uint64_t *ret_rx, uint64_t *ret_tx);
 /* The name by which the scope is counted, kept in it; 0: it isn't counted. */
 uint64_t sg_fs_net_id(struct sg_scope *s);
 void sg_fs_net_forget(struct sg_scope *s); /* its groups are gone; takes the id to be known */
 
-/* cgroup-signal.c */
+/* signal.c */
 int sg_fs_scope_freeze(struct sg_scope *s, bool frozen);
 int sg_fs_scope_frozen(const struct sg_scope *s);
 int sg_fs_scope_signal(struct sg_scope *s, int sig);

@@ -3,7 +3,7 @@
 /* One group's directory: making, removing, values, processes.
  * `group` is always an absolute path. */
 
-#include "edge/cgroup/internal.h"
+#include "edge/cgroup/backend.h"
 
 /* "dir/name" in a PATH_MAX buffer; -ENAMETOOLONG. */
 int sg_group_join(char buf[PATH_MAX], const char *dir, const char *name);
@@ -13,7 +13,7 @@ int sg_group_rmdir(const char *group); /* a missing one is fine; -EBUSY while it
 int sg_group_remove_tree(const char *group); /* depth first, groups only, nothing is killed */
 
 /* The long-lived groups (base, class), made and removed through libcgroup where it knows the
- * hierarchy; see cgroup-group.c for why jobs' own groups are not. */
+ * hierarchy; see group.c for why jobs' own groups are not. */
 int sg_group_make_kept(const struct sg_backend *b, enum sg_hier h, const char *group);
 int sg_group_remove_kept(const struct sg_backend *b, enum sg_hier h, const char *group);
 

@@ -2,7 +2,7 @@
 #pragma once
 /* Where the kernel put us: the hierarchies that are mounted, and our own group in each. */
 
-#include "edge/cgroup/internal.h"
+#include "edge/cgroup/backend.h"
 
 /* Fills the table from the text of /proc/self/cgroup and /proc/self/mountinfo; a hierarchy that is
  * not mounted, or whose mount doesn't show our own group, stays zero. -ENOMEM, -EBADMSG. */

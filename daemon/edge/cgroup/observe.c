@@ -10,7 +10,7 @@
 
 #include "base/file.h"
 #include "base/process.h"
-#include "edge/cgroup/internal.h"
+#include "edge/cgroup/backend.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

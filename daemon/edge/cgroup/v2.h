@@ -2,7 +2,7 @@
 #pragma once
 /* The controllers of the unified tree: making them usable for class groups, and undoing that. */
 
-#include "edge/cgroup/internal.h"
+#include "edge/cgroup/backend.h"
 
 /* Sets b->v2_controllers; the base group exists afterwards. *note says why there are fewer than our
  * own group has. -errno only if no base group can be made. */

@@ -7,6 +7,7 @@
  */
 
 #include "edge/cgroup/bpf/devices.h"
+#include "base/cleanup.h"
 #include "edge/cgroup/bpf/bpf.h"
 #include <errno.h>
 #include <fcntl.h>

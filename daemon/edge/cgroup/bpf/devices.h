@@ -2,7 +2,8 @@
 #pragma once
 /* Device allow-lists as BPF programs on a v2 group (no controller is needed for that). */
 
-#include "edge/cgroup/cgroup.h"
+#include "core/place/device.h"
+#include <stddef.h>
 
 /* c or b, major, minor, access: what a closed scope may use besides its own rules. */
 extern const struct sg_device_rule sg_devices_standard[];

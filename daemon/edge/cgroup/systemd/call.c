@@ -2,7 +2,7 @@
 /* Calls of systemd's manager, as messages on the backend's one connection. */
 
 #include "base/cleanup.h"
-#include "edge/cgroup/systemd/systemd.h"
+#include "edge/cgroup/systemd/internal.h"
 #include "edge/common/log.h"
 #include <errno.h>
 #include <string.h>

@@ -12,7 +12,7 @@
 
 #include "base/cleanup.h"
 #include "edge/cgroup/group.h"
-#include "edge/cgroup/systemd/systemd.h"
+#include "edge/cgroup/systemd/internal.h"
 #include "edge/common/log.h"
 #include <ctype.h>
 #include <errno.h>

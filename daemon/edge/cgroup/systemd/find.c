@@ -6,7 +6,7 @@
 #include "edge/cgroup/fs.h"
 #include "edge/cgroup/group.h"
 #include "edge/cgroup/layout.h"
-#include "edge/cgroup/systemd/systemd.h"
+#include "edge/cgroup/systemd/internal.h"
 #include "edge/cgroup/v2.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
 
 #include "base/cleanup.h"
 #include "edge/cgroup/systemd/foreign.h"
-#include "edge/cgroup/systemd/systemd.h"
+#include "edge/cgroup/systemd/internal.h"
 #include "edge/common/log.h"
 #include <errno.h>
 #include <string.h>

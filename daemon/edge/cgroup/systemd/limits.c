@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "edge/cgroup/fs.h"
 #include "edge/cgroup/group.h"
-#include "edge/cgroup/systemd/systemd.h"
+#include "edge/cgroup/systemd/internal.h"
 #include "edge/common/log.h"
 #include <errno.h>
 #include <math.h>

@@ -10,7 +10,7 @@
 #include "edge/cgroup/fs.h"
 #include "edge/cgroup/group.h"
 #include "edge/cgroup/io.h"
-#include "edge/cgroup/systemd/systemd.h"
+#include "edge/cgroup/systemd/internal.h"
 #include <errno.h>
 #include <string.h>
 

@@ -11,6 +11,7 @@
 #include "edge/cgroup/group.h"
 #include "edge/cgroup/layout.h"
 #include "edge/cgroup/systemd/foreign.h"
+#include "edge/cgroup/systemd/internal.h"
 #include "edge/common/log.h"
 #include <errno.h>
 #include <string.h>

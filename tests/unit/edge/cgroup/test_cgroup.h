@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 #include "base/time-util.h"
-#include "edge/cgroup/internal.h"
+#include "edge/cgroup/backend.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 /*
- * What the files behind cgroup.h share. `struct sg_backend` and `struct sg_scope` are owned by
- * cgroup.c; cgroup-systemd.c, cgroup-fs.c and cgroup-observe.c are the implementations, the other
- * files are parts of them: layout (where are we), v2 (controllers of the unified tree), group (one
+ * What the backends behind cgroup.h share. `struct sg_backend` and `struct sg_scope` are owned by
+ * cgroup.c; systemd/, fs.c and observe.c are the implementations, the other files are parts of
+ * them: layout (where are we), v2 (controllers of the unified tree), group (one
  * directory), limits, signal.
  */
 
@@ -131,7 +131,7 @@ struct sg_backend_ops {
         int (*scope_net)(struct sg_scope *s, uint64_t *ret_rx, uint64_t *ret_tx);
         int (*sweep)(struct sg_backend *b, sg_owned_cb owned, void *userdata);
 };
-extern const struct sg_backend_ops sg_systemd_ops, sg_cgroupfs_ops, sg_observe_ops;
+extern const struct sg_backend_ops sg_cgroupfs_ops, sg_observe_ops; /* and sg_systemd_ops */
 
 /* cgroup.c */
 

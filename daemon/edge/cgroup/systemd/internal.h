@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/*
+ * Inside of the systemd backend. systemd owns the tree: a scope's limits are properties of its unit
+ * and are read back from the kernel's files, never written there. Ours are the two groups below a
+ * scope, which is delegated to us for that.
+ */
+
+#include "edge/cgroup/backend.h"
+#include "edge/common/bus-connection.h"
+
+/* "schedgov-N-ORIGIN-ATTEMPT.INSTANCE.scope" and, with every byte escaped, a class's slices. */
+#define SG_UNIT_NAME_MAX 256
+
+struct sg_systemd {
+        struct sg_backend *backend;
+        sd_event *event;
+        struct sg_bus_connection *connection;
+        bool user;
+        char suffix[40];       /* ".INSTANCE", or empty */
+        char *own_unit;        /* the service that we are, or NULL */
+        struct sg_cpuset cpus; /* all that there are */
+        struct sg_list units;
+        struct sg_list placing;   /* units, in the order they were asked for */
+        uint64_t not_before_usec; /* the next start, by the monotonic clock */
+        unsigned quick_answers;   /* in a row */
+        unsigned n_in_flight;     /* of them, those that systemd is busy with */
+        sd_bus_slot *jobs_match;  /* while something is in flight: JobRemoved */
+        sd_event_source *next_timer, *idle_timer;
+        unsigned n_changing; /* changes of limits in flight */
+        sd_event_source *changes_source;
+        struct sg_list net_waiting; /* units, to be asked for their network bytes */
+        unsigned n_net_in_flight;
+        unsigned n_net_units; /* that have been asked for them */
+};
+
+enum sg_unit_step {
+        SG_UNIT_IDLE,
+        SG_UNIT_WAITING,  /* for its turn, or for systemd */
+        SG_UNIT_STARTING, /* StartTransientUnit was sent: the reply, then the end of systemd's job
+                           */
+        SG_UNIT_LOOKING,  /* where is it? */
+        SG_UNIT_STOPPING, /* it doesn't hold its shim: once more from the beginning */
+};
+
+enum sg_net_way {
+        SG_NET_RX,
+        SG_NET_TX,
+        SG_NET_WAYS,
+};
+
+/* Network bytes: one question at a time, of two calls. */
+struct sg_unit_net {
+        struct sg_list waiting;          /* systemd.net_waiting */
+        sd_bus_slot *slots[SG_NET_WAYS]; /* in flight */
+        uint64_t asked_usec;
+        uint64_t answer[SG_NET_WAYS], last[SG_NET_WAYS], sum[SG_NET_WAYS];
+        bool failed, known, switched_on;
+        unsigned n_without; /* answers that there is no figure, in a row */
+};
+
+struct sg_unit {
+        struct sg_list all;     /* systemd.units */
+        struct sg_list link;    /* systemd.placing */
+        struct sg_list changes; /* of limits, in flight */
+        struct sg_list calls;   /* others, of a unit that was adopted */
+        struct sg_scope *scope;
+        struct sg_systemd *systemd;
+        char name[SG_UNIT_NAME_MAX];
+        char *description;
+        uint64_t stop_usec;
+
+        enum sg_unit_step step;
+        unsigned tries, conflicts;
+        bool stale; /* limits were changed while it was being placed */
+        bool switched_on;
+        bool devices_due, devices_refused;
+        sd_bus_slot *devices_slot;
+        struct sg_scope_placing placing; /* pidfd: ours, until it is placed */
+        uint64_t asked_usec;
+        sd_bus_slot *slot;
+        struct sg_unit_net net;
+};
+
+/* systemd.c */
+/* A unit for the scope, not placed, that counts for the class (which keeps its holder). */
+int sg_unit_new(struct sg_scope *s, const char *class);
+void sg_unit_free(struct sg_scope *s);
+
+/* find.c */
+/* Sets hier[UNIFIED].base to schedgov.slice; -errno with why if this is no place for
+ * the backend. */
+int sg_systemd_look_around(struct sg_backend *b, bool user, char **why);
+void sg_systemd_find_unenforced(struct sg_backend *b, bool user);
+void sg_systemd_find_cpus(struct sg_systemd *sd);
+int sg_systemd_describe(struct sg_backend *b, bool user);
+
+/* place.c */
+int sg_unit_place(struct sg_scope *s, const struct sg_scope_placing *p);
+void sg_unit_forget_place(struct sg_unit *u);
+void sg_systemd_next(struct sg_systemd *sd);  /* starts what may be started now */
+void sg_systemd_later(struct sg_systemd *sd); /* … in a moment */
+void sg_systemd_retry(struct sg_systemd *sd); /* the connection went away: all over again */
+/* The controllers of its groups, which the kernel allows once nobody is left in the scope's own. */
+void sg_unit_switch_on(struct sg_scope *s);
+/* Takes the scope's directories from what systemd or the kernel calls its group. */
+int sg_unit_set_group(struct sg_scope *s, const char *control_group);
+
+/* class.c */
+void sg_class_slice_name(char buf[SG_UNIT_NAME_MAX], const char *class);
+/* Back: -EINVAL for what is no slice of a class. */
+int sg_class_of_slice(char buf[SG_CLASS_NAME_MAX], const char *slice);
+void sg_class_holder_name(char buf[SG_UNIT_NAME_MAX], const struct sg_systemd *sd,
+                          const char *class);
+/* Its slice, with that weight, and in it the holder: asked for ahead of what needs them. */
+void sg_class_hold(struct sg_systemd *sd, struct sg_class *c);
+void sg_class_set_weight(struct sg_systemd *sd, struct sg_class *c, uint64_t weight);
+/* Of the backend. */
+int sg_class_change_weight(struct sg_backend *b, const char *class, uint64_t weight,
+                           char **ret_why);
+void sg_class_release_idle(struct sg_systemd *sd); /* stops the holders of classes without jobs */
+
+/* limits.c */
+int sg_unit_ask_limits(struct sg_scope *s, const struct sg_limits *l, const struct sg_cpuset *cpus,
+                       sg_scope_done_cb done, void *userdata, char **ret_why);
+void sg_unit_forget_changes(struct sg_unit *u);
+void sg_systemd_send_changes(struct sg_systemd *sd); /* those that may be sent now */
+/* Sends all limits again, for nobody's answer. */
+void sg_unit_reapply(struct sg_scope *s);
+
+/* foreign-call.c */
+void sg_unit_forget_calls(struct sg_unit *u);
+
+/* device.c */
+int sg_unit_set_devices(struct sg_scope *s, const struct sg_device_list *old, char **ret_why);
+void sg_unit_adopt_devices(struct sg_scope *s);  /* of a scope that outlived the daemon */
+void sg_systemd_send_due(struct sg_systemd *sd); /* what could not be sent, or got no answer */
+
+/* net.c */
+int sg_unit_net(struct sg_scope *s, uint64_t *ret_rx, uint64_t *ret_tx); /* of the backend */
+void sg_unit_forget_net(struct sg_unit *u);
+
+/* property.c */
+/* Appends (sv) of all limits, or of those only that differ from the scope's. */
+int sg_property_append_limits(sd_bus_message *m, const struct sg_scope *s, bool all,
+                              const struct sg_limits *l, const struct sg_cpuset *cpus);
+int sg_property_append_cpus(sd_bus_message *m, const struct sg_cpuset *cpus);
+/* live: in place of others. */
+int sg_property_append_devices(sd_bus_message *m, const struct sg_device_list *d, bool live);
+/* Compares the kernel's values with the scope's limits and notes what did not arrive. */
+void sg_property_read_back(struct sg_scope *s);
+
+/* call.c: the manager's methods */
+int sg_systemd_new_call(struct sg_systemd *sd, sd_bus_message **ret, const char *method);
+/* StartTransientUnit up to and including the opened array of properties. */
+int sg_systemd_new_start(struct sg_systemd *sd, sd_bus_message **ret, const char *unit);
+int sg_systemd_end_start(sd_bus_message *m);
+/* SetUnitProperties(runtime), likewise; closing the array ends it. */
+int sg_systemd_new_set(struct sg_systemd *sd, sd_bus_message **ret, const char *unit);
+/* Sends it for nobody's answer but the log's. `harmless`: an error name that is none, or NULL. */
+int sg_systemd_send(struct sg_systemd *sd, sd_bus_message *m, const char *harmless);
+int sg_systemd_stop_unit(struct sg_systemd *sd, const char *unit);
+/* Whether an error means that systemd is away, rather than that it said no. */
+bool sg_systemd_is_away(const sd_bus_error *e);
+/* Likewise the result of sending. */
+bool sg_systemd_is_lost(int r);
+
+#define SG_SYSTEMD_NAME "org.freedesktop.systemd1"
+#define SG_SYSTEMD_PATH "/org/freedesktop/systemd1"
+#define SG_SYSTEMD_MANAGER "org.freedesktop.systemd1.Manager"
+#define SG_SYSTEMD_ERROR(name) "org.freedesktop.systemd1." name
