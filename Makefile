@@ -409,8 +409,8 @@ INSTALLED := 0755:$(O)/schedgovd:$(PREFIX)/sbin/schedgovd 0755:$(O)/schedctl:$(P
         $(foreach u,$(UNITS),0644:$(u):$(UNITDIR)/$(notdir $(u))) \
         $(foreach u,$(USER_UNITS),0644:$(u):$(USERUNITDIR)/$(notdir $(u))) \
         0644:units/sysusers.conf:$(SYSUSERSDIR)/schedgov.conf 0644:units/tmpfiles.conf:$(TMPFILESDIR)/schedgov.conf \
-        0644:ctl/line/schedctl.bash:$(BASH_COMPLETION_DIR)/schedctl 0644:ctl/line/schedctl.zsh:$(ZSH_COMPLETION_DIR)/_schedctl \
-        0644:ctl/line/schedctl.fish:$(FISH_COMPLETION_DIR)/schedctl.fish \
+        0644:ctl/complete/schedctl.bash:$(BASH_COMPLETION_DIR)/schedctl 0644:ctl/complete/schedctl.zsh:$(ZSH_COMPLETION_DIR)/_schedctl \
+        0644:ctl/complete/schedctl.fish:$(FISH_COMPLETION_DIR)/schedctl.fish \
         0644:units/org.schedgov1.conf:$(DBUS_POLICY_DIR)/org.schedgov1.conf \
         0644:units/org.schedgov1.service:$(DBUS_SERVICES_DIR)/org.schedgov1.service \
         0644:units/org.schedgov1.policy:$(POLKIT_DIR)/org.schedgov1.policy \

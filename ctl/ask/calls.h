@@ -4,7 +4,7 @@
  * once; the set may be run again over a new connection for those that have none yet. */
 
 #include "ctl/ask/client.h"
-#include "ctl/ask/ids.h"
+#include "ctl/line/ids.h"
 
 struct sg_each {
         struct sg_client *client;

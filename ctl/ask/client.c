@@ -7,6 +7,7 @@
 #include "ctl/ask/client.h"
 #include "base/cleanup.h"
 #include "base/time-util.h"
+#include "ctl/show/document.h"
 #include "proto/paths.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -200,15 +201,6 @@ void sg_client_close(struct sg_client *c)
         c->own = NULL;
 }
 
-int sg_error_garbled(struct sg_error *e, int r)
-{
-        if (r == -ENOMEM)
-                return r;
-        return sg_error_set(e, SG_EXIT_OWN_FAILURE, NULL,
-                            "are schedctl and schedgovd of the same version?",
-                            "schedgovd's answer cannot be read: %s", strerror(-r));
-}
-
 static int cannot_send(struct sg_error *e, int r)
 {
         return is_lost(r) ? lost(e) : sg_error_errno(e, r, "cannot make the request");
@@ -341,4 +333,18 @@ int sg_client_process(struct sg_client *c, uint64_t timeout_usec, struct sg_erro
         if (r >= 0 && sd_bus_is_open(c->bus) > 0)
                 return 0;
         return r >= 0 || is_lost(r) ? lost(e) : r == -EINTR ? 0 : cannot_send(e, r);
+}
+
+int sg_client_get_job(struct sg_client *c, const char *id, char **ret_text, json_t **ret,
+                      struct sg_error *e)
+{
+        _cleanup_free_ char *text = NULL;
+        int r;
+
+        r = sg_client_get_string(c, "DescribeJob", id, &text, e);
+        if (r >= 0)
+                r = sg_document_parse(text, ret, e);
+        if (r >= 0 && ret_text)
+                *ret_text = TAKE_PTR(text);
+        return r;
 }

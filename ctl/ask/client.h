@@ -7,8 +7,9 @@
  */
 
 #include "base/cleanup.h"
-#include "ctl/error.h"
+#include "ctl/line/error.h"
 #include "proto/names.h"
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <systemd/sd-bus.h>
@@ -46,6 +47,10 @@ int sg_client_get_string(struct sg_client *c, const char *member, const char *ar
 int sg_client_check_job(struct sg_client *c, const char *id, struct sg_error *e);
 int sg_client_get_strv(struct sg_client *c, const char *member, char ***ret, struct sg_error *e);
 
+/* DescribeJob, as text and as a tree. */
+int sg_client_get_job(struct sg_client *c, const char *id, char **ret_text, json_t **ret,
+                      struct sg_error *e);
+
 /* Handles what has arrived, or waits up to timeout_usec (UINT64_MAX: forever) for something. 0, or
  * -ECONNRESET. */
 int sg_client_process(struct sg_client *c, uint64_t timeout_usec, struct sg_error *e);
@@ -55,9 +60,6 @@ int sg_error_from_reply(struct sg_error *e, const sd_bus_error *error, const cha
 /* Describes what sd_bus_call() failed with. */
 int sg_client_failure(struct sg_client *c, int r, const sd_bus_error *error, const char *object,
                       struct sg_error *e);
-/* Describes a message that does not have the form that org.schedgov1(5) says. */
-int sg_error_garbled(struct sg_error *e, int r);
-
 static inline void sg_client_closep(struct sg_client *c)
 {
         sg_client_close(c);

@@ -4,7 +4,7 @@
  * cancel, hold, signal, set … have in common. */
 
 #include "ctl/ask/client.h"
-#include "ctl/ask/ids.h"
+#include "ctl/line/ids.h"
 #include "ctl/line/options.h"
 
 struct sg_jobset {

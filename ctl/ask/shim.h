@@ -2,7 +2,7 @@
 #pragma once
 /* The foreground shim: where it is and how it is called. */
 
-#include "ctl/error.h"
+#include "ctl/line/error.h"
 #include "ctl/line/options.h"
 
 /* Beside this very program, else where it is installed. */

@@ -6,7 +6,7 @@
 #include "base/number.h"
 #include "base/parse.h"
 #include "base/utf8.h"
-#include "ctl/ask/ids.h"
+#include "ctl/line/ids.h"
 #include "proto/names.h"
 #include <errno.h>
 #include <stdio.h>

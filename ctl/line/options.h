@@ -6,7 +6,7 @@
  * I/O, no clock.
  */
 
-#include "ctl/error.h"
+#include "ctl/line/error.h"
 #include "ctl/line/verb_table.h"
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 #pragma once
 /* What schedctl can do, by name. The verbs themselves are in verbs.h. */
 
-#include "ctl/error.h"
+#include "ctl/line/error.h"
 
 enum sg_verb_id {
         SG_VERB_RUN,

@@ -4,7 +4,8 @@
 #include "ctl/show/decisions.h"
 #include "base/cleanup.h"
 #include "base/format.h"
-#include "ctl/ask/ids.h"
+#include "base/utf8.h"
+#include "ctl/line/ids.h"
 #include "ctl/show/output.h"
 #include "ctl/show/progress.h"
 #include <errno.h>
@@ -150,7 +151,7 @@ static const char *text_cell(const struct sg_decision_row *row, enum sg_decision
                 s = sg_document_word(out, "list");
         else if (column == SG_DECISION_WHY)
                 s = why(out, raw, sizeof(raw));
-        return sg_escape(s, buf, size);
+        return sg_utf8_escape(s, buf, size);
 }
 
 const char *sg_decision_cell(const struct sg_decision_row *row, enum sg_decision_column column,

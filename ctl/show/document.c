@@ -25,25 +25,12 @@ int sg_document_parse(const char *text, json_t **ret, struct sg_error *e)
         return *ret ? 0 : sg_error_garbled(e, -EBADMSG);
 }
 
-int sg_document_job(struct sg_client *c, const char *id, char **ret_text, json_t **ret,
-                    struct sg_error *e)
-{
-        _cleanup_free_ char *text = NULL;
-        int r;
-
-        r = sg_client_get_string(c, "DescribeJob", id, &text, e);
-        if (r >= 0)
-                r = sg_document_parse(text, ret, e);
-        if (r >= 0 && ret_text)
-                *ret_text = TAKE_PTR(text);
-        return r;
-}
-
 json_t *sg_document_text(const char *s)
 {
         char buf[4096];
 
-        return json_string(sg_utf8_is_valid(s, strlen(s)) ? s : sg_escape(s, buf, sizeof(buf)));
+        return json_string(sg_utf8_is_valid(s, strlen(s)) ? s
+                                                          : sg_utf8_escape(s, buf, sizeof(buf)));
 }
 
 int sg_document_print_new(json_t *o)
@@ -96,7 +83,7 @@ static void line(const char *label, const char *format, ...)
         va_start(ap, format);
         (void)vsnprintf(text, sizeof(text), format, ap);
         va_end(ap);
-        (void)printf("%12s: %s\n", label, sg_escape(text, buf, sizeof(buf)));
+        (void)printf("%12s: %s\n", label, sg_utf8_escape(text, buf, sizeof(buf)));
 }
 
 static void string_line(const char *label, const json_t *o, const char *key)
@@ -264,10 +251,10 @@ static void heading(const json_t *job)
 
         if (!id || strcmp(id, "0") == 0) /* a dry run has no number */
                 id = "job";
-        (void)printf("%s%s%s", sg_colour(SG_BOLD), sg_escape(id, buf, sizeof(buf)),
+        (void)printf("%s%s%s", sg_colour(SG_BOLD), sg_utf8_escape(id, buf, sizeof(buf)),
                      sg_colour(SG_PLAIN));
         if (name && *name)
-                (void)printf(" %s", sg_escape(name, buf, sizeof(buf)));
+                (void)printf(" %s", sg_utf8_escape(name, buf, sizeof(buf)));
         (void)putchar('\n');
 }
 
@@ -479,8 +466,8 @@ void sg_document_print_node(const json_t *status)
         char bytes[SG_FORMAT_MAX], buf[512];
 
         (void)printf("%s%s%s schedgovd %s, process %lld\n", sg_colour(SG_BOLD),
-                     node ? sg_escape(node, buf, sizeof(buf)) : "this node", sg_colour(SG_PLAIN),
-                     version ? version : "",
+                     node ? sg_utf8_escape(node, buf, sizeof(buf)) : "this node",
+                     sg_colour(SG_PLAIN), version ? version : "",
                      (long long)json_integer_value(json_object_get(status, "pid")));
         line("Backend", "%s", detail && *detail ? detail : sg_document_string(status, "backend"));
         not_enforced_line(status);

@@ -2,12 +2,9 @@
 #pragma once
 /* The governor's JSON documents (org.schedgov1(5)), read for people. */
 
-#include "ctl/ask/client.h"
+#include "ctl/line/error.h"
 #include "ctl/show/fields.h"
 
-/* DescribeJob, as text and as a tree. */
-int sg_document_job(struct sg_client *c, const char *id, char **ret_text, json_t **ret,
-                    struct sg_error *e);
 int sg_document_parse(const char *text, json_t **ret, struct sg_error *e);
 
 void sg_document_print_job(const json_t *job);

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
-/* What reaches a terminal: escaping, colours, width, and the pager. */
+/* What reaches a terminal: colours, width, and the pager. */
 
-#include "ctl/error.h"
+#include "ctl/line/error.h"
 #include <stdbool.h>
 #include <stddef.h>
-
-/* s itself where it is harmless; otherwise a copy in buf, with control characters, broken UTF-8 and
- * marks that reorder text as \n, \x1b …; cut off where buf ends. */
-const char *sg_escape(const char *s, char *buf, size_t size);
 
 enum sg_colour { SG_PLAIN, SG_BOLD, SG_DIM, SG_RED, SG_GREEN, SG_YELLOW };
 

@@ -2,7 +2,7 @@
 #pragma once
 /* Charts of a job over time, one below the other over one axis of time. Pure but for the FILE. */
 
-#include "ctl/error.h"
+#include "ctl/line/error.h"
 #include "ctl/show/chart.h"
 #include "ctl/show/curves.h"
 #include "ctl/show/table.h"

@@ -3,6 +3,7 @@
 
 #include "ctl/show/row.h"
 #include "base/format.h"
+#include "base/utf8.h"
 #include "ctl/show/fields.h"
 #include "ctl/show/output.h"
 #include <math.h>
@@ -91,7 +92,7 @@ bool sg_row_needs_document(const struct sg_table *t)
 
 static const char *text(const char *s, char *buf, size_t size)
 {
-        return *s ? sg_escape(s, buf, size) : "-";
+        return *s ? sg_utf8_escape(s, buf, size) : "-";
 }
 
 static const char *figure(double v, char *buf, size_t size)

@@ -2,7 +2,7 @@
 #pragma once
 /* What drawings have in common. */
 
-#include "ctl/error.h"
+#include "ctl/line/error.h"
 #include <stdio.h>
 
 /* "-" is stdout. NULL: described in e. */

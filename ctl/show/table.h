@@ -5,7 +5,7 @@
  * that is longer is cut on a terminal and pushes its row aside otherwise. Pure but for the FILE.
  */
 
-#include "ctl/error.h"
+#include "ctl/line/error.h"
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>

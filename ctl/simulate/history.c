@@ -7,8 +7,8 @@
 
 #include "base/cleanup.h"
 #include "base/parse.h"
+#include "ctl/ask/pages.h"
 #include "ctl/show/document.h"
-#include "ctl/show/pages.h"
 #include "ctl/show/row.h"
 #include "ctl/simulate/simulate.h"
 #include <errno.h>

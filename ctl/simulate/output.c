@@ -152,3 +152,13 @@ int sg_simulation_print_json(const struct sg_simulation *s)
                                                "instances", (json_int_t)s->n_instances, "policies",
                                                policies));
 }
+
+void sg_simulation_print_trace(const struct sg_simulation *s, bool legend)
+{
+        char line[512];
+
+        if (legend)
+                (void)puts(SG_TRACE_HEADER);
+        for (size_t i = 0; i < s->trace.n; i++)
+                (void)puts(sg_trace_format(&s->trace.jobs[i], line, sizeof(line)));
+}

@@ -39,3 +39,5 @@ int sg_simulation_print_table(struct sg_simulation *s, const struct sg_invocatio
 /* Draws the first instance; "-" is stdout. */
 int sg_simulation_write_svg(struct sg_simulation *s, const char *path, struct sg_error *e);
 int sg_simulation_print_json(const struct sg_simulation *s);
+/* Its jobs as a file that simulate reads. */
+void sg_simulation_print_trace(const struct sg_simulation *s, bool legend);

@@ -5,7 +5,7 @@
  * of its jobs, and, of jobs that are new, their series.
  */
 
-#include "ctl/show/pages.h"
+#include "ctl/ask/pages.h"
 #include "ctl/top/model.h"
 
 #define SG_ROUNDS_SERIES 16 /* asked for at a time */

@@ -4,6 +4,7 @@
 #include "ctl/top/view.h"
 #include "base/cleanup.h"
 #include "base/format.h"
+#include "base/utf8.h"
 #include "ctl/show/chart.h"
 #include "ctl/show/fields.h"
 #include "ctl/show/output.h"
@@ -114,13 +115,13 @@ static const char *cell(const struct sg_top_job *j, enum column c, bool utf8, ch
 {
         switch (c) {
         case ID:
-                return sg_escape(j->id, buf, size);
+                return sg_utf8_escape(j->id, buf, size);
         case NAME:
-                return or_dash(sg_escape(j->name, buf, size));
+                return or_dash(sg_utf8_escape(j->name, buf, size));
         case USER:
-                return sg_escape(j->user, buf, size);
+                return sg_utf8_escape(j->user, buf, size);
         case STATE:
-                return sg_escape(j->state, buf, size);
+                return sg_utf8_escape(j->state, buf, size);
         case TIME:
                 return isnan(j->running_sec)
                                ? "-"
@@ -130,7 +131,7 @@ static const char *cell(const struct sg_top_job *j, enum column c, bool utf8, ch
         case SHARE:
                 return percent(j->share, buf, size);
         case LIST:
-                return or_dash(sg_escape(j->list, buf, size));
+                return or_dash(sg_utf8_escape(j->list, buf, size));
         case MEM:
                 return bytes(j->memory_bytes, buf, size);
         case PRESSURE:
@@ -144,7 +145,7 @@ static const char *cell(const struct sg_top_job *j, enum column c, bool utf8, ch
         case TREND_LINE:
                 return or_dash(sg_sparkline(j->trend, j->n_trend, TREND, utf8, buf));
         default:
-                return or_dash(sg_escape(j->why, buf, size));
+                return or_dash(sg_utf8_escape(j->why, buf, size));
         }
 }
 
@@ -247,7 +248,7 @@ static void node_line(const struct sg_top *t, struct output *out)
         json_t *n;
 
         used = (size_t)snprintf(line, sizeof(line), "%s  %s",
-                                node ? sg_escape(node, buf, sizeof(buf)) : "",
+                                node ? sg_utf8_escape(node, buf, sizeof(buf)) : "",
                                 t->at_usec > 0 ? sg_format_local(at, t->at_usec) + 11 : "");
         json_object_foreach ((json_t *)jobs, name, n)
                 if (json_integer_value(n) > 0 && used < sizeof(line))
@@ -255,7 +256,8 @@ static void node_line(const struct sg_top *t, struct output *out)
                                                  (long long)json_integer_value(n), name);
         put(out, line, SG_TOP_BOLD);
         if (*t->trouble) {
-                (void)snprintf(line, sizeof(line), "%s", sg_escape(t->trouble, buf, sizeof(buf)));
+                (void)snprintf(line, sizeof(line), "%s",
+                               sg_utf8_escape(t->trouble, buf, sizeof(buf)));
                 put(out, line, SG_TOP_RED);
         }
 }
@@ -390,8 +392,8 @@ static void why_line(const struct sg_top *t, const struct sg_top_view *v, struct
 
         if (j)
                 (void)snprintf(line, sizeof(line), "%s %s: %s", j->id,
-                               sg_escape(j->name, name, sizeof(name)),
-                               *j->why ? sg_escape(j->why, why, sizeof(why)) : j->state);
+                               sg_utf8_escape(j->name, name, sizeof(name)),
+                               *j->why ? sg_utf8_escape(j->why, why, sizeof(why)) : j->state);
         put(out, line, SG_TOP_PLAIN);
 }
 

@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "base/parse.h"
 #include "ctl/ask/jobset.h"
-#include "ctl/show/pages.h"
+#include "ctl/ask/pages.h"
 #include "ctl/show/row.h"
 #include "ctl/verbs/verbs.h"
 #include <errno.h>

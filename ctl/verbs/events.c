@@ -7,7 +7,8 @@
 
 #include "base/cleanup.h"
 #include "base/format.h"
-#include "ctl/ask/ids.h"
+#include "base/utf8.h"
+#include "ctl/line/ids.h"
 #include "ctl/show/document.h"
 #include "ctl/show/output.h"
 #include "ctl/verbs/verbs.h"
@@ -58,9 +59,10 @@ static void print_text(const struct event *ev)
         enum sg_colour colour = sg_colour_of_state(ev->state);
 
         (void)printf("%s  %s  %s%s%s%s%s\n", sg_format_local(at, ev->time_usec),
-                     sg_escape(ev->id, id, sizeof(id)), colour == SG_PLAIN ? "" : sg_colour(colour),
-                     ev->state, colour == SG_PLAIN ? "" : sg_colour(SG_PLAIN),
-                     *ev->reason ? "  " : "", sg_escape(ev->reason, reason, sizeof(reason)));
+                     sg_utf8_escape(ev->id, id, sizeof(id)),
+                     colour == SG_PLAIN ? "" : sg_colour(colour), ev->state,
+                     colour == SG_PLAIN ? "" : sg_colour(SG_PLAIN), *ev->reason ? "  " : "",
+                     sg_utf8_escape(ev->reason, reason, sizeof(reason)));
 }
 
 static uint64_t hash(uint64_t h, const char *s)

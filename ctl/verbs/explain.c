@@ -2,7 +2,8 @@
 /* explain: why a job has what it has now; with --log, what was decided before. */
 
 #include "base/cleanup.h"
-#include "ctl/ask/ids.h"
+#include "base/utf8.h"
+#include "ctl/line/ids.h"
 #include "ctl/show/decisions.h"
 #include "ctl/show/document.h"
 #include "ctl/show/output.h"
@@ -24,13 +25,15 @@ static void print_explanation(const json_t *doc)
         json_t *v;
 
         (void)printf("%s%s%s", sg_colour(SG_BOLD),
-                     sg_escape(sg_document_word(doc, "id"), buf, sizeof(buf)), sg_colour(SG_PLAIN));
-        (void)printf(" %s", sg_escape(sg_document_word(doc, "name"), buf, sizeof(buf)));
+                     sg_utf8_escape(sg_document_word(doc, "id"), buf, sizeof(buf)),
+                     sg_colour(SG_PLAIN));
+        (void)printf(" %s", sg_utf8_escape(sg_document_word(doc, "name"), buf, sizeof(buf)));
         (void)printf(" (%s%s%s)\n", sg_colour(sg_colour_of_state(state)), state,
                      sg_colour(SG_PLAIN));
         json_array_foreach (json_object_get(doc, "lines"), i, v)
                 if (json_is_string(v))
-                        (void)printf("  %s\n", sg_escape(json_string_value(v), buf, sizeof(buf)));
+                        (void)printf("  %s\n",
+                                     sg_utf8_escape(json_string_value(v), buf, sizeof(buf)));
 }
 
 static int explain_now(struct sg_client *c, const struct sg_invocation *inv,

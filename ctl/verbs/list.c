@@ -4,9 +4,9 @@
 #include "base/cleanup.h"
 #include "base/parse.h"
 #include "base/time-util.h"
+#include "ctl/ask/pages.h"
 #include "ctl/show/document.h"
 #include "ctl/show/output.h"
-#include "ctl/show/pages.h"
 #include "ctl/show/row.h"
 #include "ctl/verbs/verbs.h"
 #include <errno.h>

@@ -9,9 +9,9 @@
 #include "base/cleanup.h"
 #include "base/time-util.h"
 #include "base/utf8.h"
-#include "ctl/ask/ids.h"
+#include "ctl/ask/logfile.h"
+#include "ctl/line/ids.h"
 #include "ctl/show/document.h"
-#include "ctl/show/logfile.h"
 #include "ctl/show/output.h"
 #include "ctl/verbs/verbs.h"
 #include <errno.h>
@@ -55,7 +55,7 @@ static int print_line(struct printer *p, const char *s, size_t n)
                         text[i] = ' ';
         return sg_document_print_new(json_pack(
                 "{s:s,s:s,s:s}", "schema", "schedgov.log/1", "id", p->id, "line",
-                sg_utf8_is_valid(text, n) ? text : sg_escape(text, escaped, sizeof(escaped))));
+                sg_utf8_is_valid(text, n) ? text : sg_utf8_escape(text, escaped, sizeof(escaped))));
 }
 
 static int flush_line(struct printer *p)

@@ -3,7 +3,8 @@
 
 #include "ctl/show/plot.h"
 #include "base/cleanup.h"
-#include "ctl/ask/ids.h"
+#include "base/utf8.h"
+#include "ctl/line/ids.h"
 #include "ctl/show/document.h"
 #include "ctl/show/output.h"
 #include "ctl/show/svg.h"
@@ -33,7 +34,8 @@ static void make_heading(const json_t *job, const char *id, char *buf, size_t si
 
         state = sg_document_string(job, "state");
         (void)snprintf(buf, size, "%s %s, %s", id,
-                       name ? sg_escape(name, escaped, sizeof(escaped)) : "", state ? state : "?");
+                       name ? sg_utf8_escape(name, escaped, sizeof(escaped)) : "",
+                       state ? state : "?");
 }
 
 static int show(const struct sg_invocation *inv, const struct sg_curves *curves,
@@ -78,7 +80,7 @@ static int plot(struct sg_client *c, const struct sg_invocation *inv, const char
                 sg_curves_print_csv(&curves, stdout);
                 return 0;
         }
-        r = sg_document_job(c, id, NULL, &job, e);
+        r = sg_client_get_job(c, id, NULL, &job, e);
         if (r < 0)
                 return r;
         make_heading(job, id, heading, sizeof(heading));

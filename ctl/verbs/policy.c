@@ -2,6 +2,7 @@
 /* policy list|show|set|reload */
 
 #include "base/cleanup.h"
+#include "base/utf8.h"
 #include "ctl/show/document.h"
 #include "ctl/show/output.h"
 #include "ctl/verbs/verbs.h"
@@ -39,10 +40,11 @@ static void list_kind(const json_t *doc, const char *kind, const char *key)
 
                 users_of(doc, key, name, classes, sizeof(classes));
                 (void)printf("  %-10s %s", name,
-                             sg_escape(sg_document_word(policy, "summary"), buf, sizeof(buf)));
+                             sg_utf8_escape(sg_document_word(policy, "summary"), buf, sizeof(buf)));
                 if (*classes)
                         (void)printf(" %s(%s)%s", sg_colour(SG_GREEN),
-                                     sg_escape(classes, buf, sizeof(buf)), sg_colour(SG_PLAIN));
+                                     sg_utf8_escape(classes, buf, sizeof(buf)),
+                                     sg_colour(SG_PLAIN));
                 (void)putchar('\n');
         }
 }
@@ -89,7 +91,7 @@ static void show_class(const json_t *class)
         char buf[1024];
 
         (void)printf("# %s\n[Class]\nName=%s\nWeight=%.0f\n",
-                     file ? sg_escape(file, buf, sizeof(buf)) : "built in",
+                     file ? sg_utf8_escape(file, buf, sizeof(buf)) : "built in",
                      sg_document_word(class, "name"), sg_document_number(class, "weight"));
         for (void *at = json_object_iter(settings); at; at = json_object_iter_next(settings, at))
                 show_section(class, json_object_iter_key(at), json_object_iter_value(at));

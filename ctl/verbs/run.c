@@ -92,7 +92,7 @@ static int tell_reason(struct waiting *w, struct sg_error *e)
                 if (r < 0)
                         return r;
         }
-        r = sg_document_job(w->client, w->id, NULL, &job, e);
+        r = sg_client_get_job(w->client, w->id, NULL, &job, e);
         if (r == -ECANCELED) { /* Attach's own answer says what became of it */
                 sg_error_clear(e);
                 return 0;

@@ -4,17 +4,6 @@
 #include "ctl/simulate/simulate.h"
 #include "base/cleanup.h"
 #include "ctl/verbs/verbs.h"
-#include <stdio.h>
-
-static void print_trace(const struct sg_trace *t, bool legend)
-{
-        char line[512];
-
-        if (legend)
-                (void)puts(SG_TRACE_HEADER);
-        for (size_t i = 0; i < t->n; i++)
-                (void)puts(sg_trace_format(&t->jobs[i], line, sizeof(line)));
-}
 
 /* What narrows the history has nothing to narrow elsewhere. */
 static int check_options(const struct sg_invocation *inv, struct sg_error *e)
@@ -44,7 +33,7 @@ int sg_verb_simulate(const struct sg_invocation *inv, struct sg_error *e)
         if (r == 0)
                 r = sg_simulation_load(&s, inv, e);
         if (r == 0 && inv->csv) {
-                print_trace(&s.trace, !inv->no_legend);
+                sg_simulation_print_trace(&s, !inv->no_legend);
                 return 0;
         }
         if (r == 0)

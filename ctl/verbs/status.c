@@ -2,7 +2,7 @@
 /* status: the node and its live jobs, or all about some jobs. */
 
 #include "base/cleanup.h"
-#include "ctl/ask/ids.h"
+#include "ctl/line/ids.h"
 #include "ctl/show/document.h"
 #include "ctl/show/output.h"
 #include "ctl/verbs/verbs.h"

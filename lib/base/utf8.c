@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "base/utf8.h"
+#include <stdio.h>
+#include <string.h>
 
 size_t sg_utf8_size(const char *text, size_t size)
 {
@@ -74,4 +76,55 @@ void sg_utf8_clean(char *s, size_t size)
                         if (bad)
                                 *s = '?';
         }
+}
+
+/* Length of what may be shown as it is, 0 where the byte at s has to be escaped. */
+static size_t harmless(const char *s, size_t size)
+{
+        const unsigned char *p = (const unsigned char *)s;
+        size_t n = sg_utf8_size(s, size);
+
+        if (n == 1)
+                return p[0] >= 0x20 && p[0] != 0x7f;
+        if (n == 2 && p[0] == 0xc2 && p[1] < 0xa0) /* C1 controls */
+                return 0;
+        if (n == 3 && p[0] == 0xe2 &&
+            ((p[1] == 0x80 && ((p[2] >= 0xa8 && p[2] <= 0xae) || p[2] == 0x8e || p[2] == 0x8f)) ||
+             (p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9)))
+                return 0; /* line separators, and marks that change the direction */
+        return n;
+}
+
+static size_t escape_byte(unsigned char c, char out[5])
+{
+        static const char plain[] = "abtnvfr";
+
+        if (c >= 7 && c <= 13)
+                return (size_t)snprintf(out, 5, "\\%c", plain[c - 7]);
+        return (size_t)snprintf(out, 5, "\\x%02x", c);
+}
+
+const char *sg_utf8_escape(const char *s, char *buf, size_t size)
+{
+        size_t len = strlen(s), i = 0, o = 0;
+
+        while (i < len && harmless(s + i, len - i) > 0)
+                i += harmless(s + i, len - i);
+        if (i == len)
+                return s;
+
+        for (i = 0; i < len;) {
+                char escaped[5];
+                size_t n = harmless(s + i, len - i);
+                const char *from = n > 0 ? s + i : escaped;
+                size_t put = n > 0 ? n : escape_byte((unsigned char)s[i], escaped);
+
+                if (o + put >= size)
+                        break;
+                memcpy(buf + o, from, put);
+                o += put;
+                i += n > 0 ? n : 1;
+        }
+        buf[o] = '\0';
+        return buf;
 }

@@ -15,3 +15,7 @@ size_t sg_utf8_fit(const char *s, size_t size, size_t max);
 
 /* Puts a ? in the place of each byte of a control character, and of each that isn't UTF-8. */
 void sg_utf8_clean(char *s, size_t size);
+
+/* s itself where it is harmless; otherwise a copy in buf, with control characters, broken UTF-8 and
+ * marks that reorder text as \n, \x1b …; cut off where buf ends. */
+const char *sg_utf8_escape(const char *s, char *buf, size_t size);

@@ -78,6 +78,32 @@ static void test_clean(void **state)
         sg_utf8_clean(text, 0);
 }
 
+static void nothing_reaches_the_terminal_unescaped(void **state)
+{
+        static const char *const table[][2] = {
+                {"plain", "plain"},
+                {"prüfung ✓ 𝄞", "prüfung ✓ 𝄞"},
+                {"a\nb\tc", "a\\nb\\tc"},
+                {"\x1b[31mred", "\\x1b[31mred"},
+                {"\x7f", "\\x7f"},
+                {"\xc2\x9b"
+                 "31m",
+                 "\\xc2\\x9b31m"},                       /* C1: CSI */
+                {"a\xe2\x80\xae.", "a\\xe2\\x80\\xae."}, /* right-to-left override */
+                {"a\xffz", "a\\xffz"},
+                {"\xc0\xaf", "\\xc0\\xaf"},          /* overlong */
+                {"\xed\xa0\x80", "\\xed\\xa0\\x80"}, /* surrogate */
+                {"\xe2\x82", "\\xe2\\x82"},          /* cut short */
+        };
+        char buf[64], small[6];
+
+        (void)state;
+        for (size_t i = 0; i < SG_ELEMENTSOF(table); i++)
+                assert_string_equal(sg_utf8_escape(table[i][0], buf, sizeof(buf)), table[i][1]);
+        assert_string_equal(sg_utf8_escape("ab\ncd", small, sizeof(small)), "ab\\nc");
+        assert_string_equal(sg_utf8_escape("abcd\nx", small, sizeof(small)), "abcd");
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -85,6 +111,7 @@ int main(void)
                 cmocka_unit_test(test_is_valid),
                 cmocka_unit_test(test_fit),
                 cmocka_unit_test(test_clean),
+                cmocka_unit_test(nothing_reaches_the_terminal_unescaped),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,8 +6,8 @@
 
 #include "base/parse.h"
 
-#include "ctl/ask/ids.c"
-#include "ctl/error.c"
+#include "ctl/line/error.c"
+#include "ctl/line/ids.c"
 #include "ctl/show/decisions.c"
 #include "ctl/show/fields.c"
 #include "ctl/show/output.c"

@@ -4,14 +4,14 @@
 
 #include "tests/unit/test.h"
 
-#include "ctl/ask/ids.c"
+#include "ctl/line/ids.c"
 #include "ctl/line/option_table.c"
 #include "ctl/line/option_value.c"
 #include "ctl/line/options.c"
 #include "ctl/line/suggest.c"
 #include "ctl/show/output.c"
 
-#include "ctl/error.c"
+#include "ctl/line/error.c"
 
 #define NOW 1800000000000000ULL
 #define WORDS_MAX 64

@@ -13,7 +13,7 @@
 #include "ctl/show/svg.c"
 #include "ctl/show/table.c"
 
-#include "ctl/error.c"
+#include "ctl/line/error.c"
 
 /* A loss that falls from 2 to 0.2 in an hour, on half of two CPUs that become two. */
 static json_t *fixture(size_t n)

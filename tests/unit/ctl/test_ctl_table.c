@@ -10,7 +10,7 @@
 #include "ctl/show/row.c"
 #include "ctl/show/table.c"
 
-#include "ctl/error.c"
+#include "ctl/line/error.c"
 
 static const struct sg_column columns[] = {
         {"id", true, 0}, {"name", false, 4}, {"state", false, 0}, {"reason", false, 6}};
@@ -138,32 +138,6 @@ static void characters_are_counted_not_bytes(void **state)
                                   " 1  prüfung  x\n");
 }
 
-static void nothing_reaches_the_terminal_unescaped(void **state)
-{
-        static const char *const table[][2] = {
-                {"plain", "plain"},
-                {"prüfung ✓ 𝄞", "prüfung ✓ 𝄞"},
-                {"a\nb\tc", "a\\nb\\tc"},
-                {"\x1b[31mred", "\\x1b[31mred"},
-                {"\x7f", "\\x7f"},
-                {"\xc2\x9b"
-                 "31m",
-                 "\\xc2\\x9b31m"},                       /* C1: CSI */
-                {"a\xe2\x80\xae.", "a\\xe2\\x80\\xae."}, /* right-to-left override */
-                {"a\xffz", "a\\xffz"},
-                {"\xc0\xaf", "\\xc0\\xaf"},          /* overlong */
-                {"\xed\xa0\x80", "\\xed\\xa0\\x80"}, /* surrogate */
-                {"\xe2\x82", "\\xe2\\x82"},          /* cut short */
-        };
-        char buf[64], small[6];
-
-        (void)state;
-        for (size_t i = 0; i < SG_ELEMENTSOF(table); i++)
-                assert_string_equal(sg_escape(table[i][0], buf, sizeof(buf)), table[i][1]);
-        assert_string_equal(sg_escape("ab\ncd", small, sizeof(small)), "ab\\nc");
-        assert_string_equal(sg_escape("abcd\nx", small, sizeof(small)), "abcd");
-}
-
 static void durations_are_short(void **state)
 {
         static const struct {
@@ -281,7 +255,6 @@ int main(void)
                 cmocka_unit_test(a_terminal_is_not_overrun),
                 cmocka_unit_test(later_rows_may_be_wider),
                 cmocka_unit_test(characters_are_counted_not_bytes),
-                cmocka_unit_test(nothing_reaches_the_terminal_unescaped),
                 cmocka_unit_test(durations_are_short),
                 cmocka_unit_test(cells_of_a_row),
                 cmocka_unit_test(rows_of_documents),

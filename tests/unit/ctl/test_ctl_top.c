@@ -16,7 +16,7 @@
 #include "ctl/top/model.c"
 #include "ctl/top/view.c"
 
-#include "ctl/error.c"
+#include "ctl/line/error.c"
 
 #define START 1800000000000000ULL
 #define SEC 1000000ULL

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* See ids.h. */
 
-#include "ctl/ask/ids.h"
+#include "ctl/line/ids.h"
 #include "base/cleanup.h"
 #include "base/parse.h"
 #include "proto/names.h"

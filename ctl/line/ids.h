@@ -2,7 +2,7 @@
 #pragma once
 /* Jobs as people name them: "7", "7@host", and "5-9" for five of them. Pure. */
 
-#include "ctl/error.h"
+#include "ctl/line/error.h"
 #include <stdbool.h>
 #include <stddef.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 /*
- * What a Tab may put in place of a word. The shells' files (ctl/line/schedctl.bash, .zsh, .fish)
- * ask
+ * What a Tab may put in place of a word. The shells' files (ctl/complete/schedctl.bash, .zsh,
+ * .fish) ask
  *
  *     schedctl __complete WORD… BEGUN
  *

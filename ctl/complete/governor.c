@@ -3,9 +3,9 @@
 
 #include "base/cleanup.h"
 #include "core/job/job.h"
-#include "ctl/line/complete.h"
+#include "ctl/ask/pages.h"
+#include "ctl/complete/complete.h"
 #include "ctl/show/document.h"
-#include "ctl/show/pages.h"
 #include "ctl/show/row.h"
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* See pages.h. */
 
-#include "ctl/show/pages.h"
+#include "ctl/ask/pages.h"
 #include "base/parse.h"
 #include "ctl/ask/request.h"
 #include <errno.h>

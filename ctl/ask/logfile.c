@@ -2,7 +2,7 @@
 /* See logfile.h. Reads by position: the descriptor's own offset is shared with whoever
  * opened it. */
 
-#include "ctl/show/logfile.h"
+#include "ctl/ask/logfile.h"
 #include "base/cleanup.h"
 #include "ctl/show/document.h"
 #include <errno.h>
@@ -35,7 +35,7 @@ static int open_path(const char *path, int *ret)
 static int look_at_job(struct sg_logfile *l, struct sg_client *c, json_t **ret, struct sg_error *e)
 {
         const char *state;
-        int r = sg_document_job(c, l->id, NULL, ret, e);
+        int r = sg_client_get_job(c, l->id, NULL, ret, e);
 
         if (r < 0)
                 return r;

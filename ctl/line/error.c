@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Failures and warnings on stderr: one line each, without anything that a terminal would obey. */
 
-#include "ctl/error.h"
-#include "ctl/show/output.h"
+#include "ctl/line/error.h"
+#include "base/utf8.h"
+
 #include "proto/names.h"
 #include <errno.h>
 #include <jansson.h>
@@ -37,6 +38,15 @@ int sg_error_errno(struct sg_error *e, int r, const char *what)
         return r;
 }
 
+int sg_error_garbled(struct sg_error *e, int r)
+{
+        if (r == -ENOMEM)
+                return r;
+        return sg_error_set(e, SG_EXIT_OWN_FAILURE, NULL,
+                            "are schedctl and schedgovd of the same version?",
+                            "schedgovd's answer cannot be read: %s", strerror(-r));
+}
+
 void sg_error_clear(struct sg_error *e)
 {
         *e = (struct sg_error){0};
@@ -47,7 +57,7 @@ static json_t *json_text(const char *s)
 {
         char buf[1024];
 
-        return json_string(sg_escape(s, buf, sizeof(buf)));
+        return json_string(sg_utf8_escape(s, buf, sizeof(buf)));
 }
 
 static void print_json(const struct sg_error *e)
@@ -75,8 +85,9 @@ int sg_error_print(const struct sg_error *e, int r, bool json)
         if (json)
                 print_json(e);
         else
-                (void)fprintf(stderr, "schedctl: %s%s%s\n", sg_escape(e->what, what, sizeof(what)),
-                              e->hint[0] ? "; " : "", sg_escape(e->hint, hint, sizeof(hint)));
+                (void)fprintf(stderr, "schedctl: %s%s%s\n",
+                              sg_utf8_escape(e->what, what, sizeof(what)), e->hint[0] ? "; " : "",
+                              sg_utf8_escape(e->hint, hint, sizeof(hint)));
         return e->status;
 }
 
@@ -88,5 +99,5 @@ void sg_warn(const char *format, ...)
         va_start(ap, format);
         (void)vsnprintf(line, sizeof(line), format, ap);
         va_end(ap);
-        (void)fprintf(stderr, "schedctl: %s\n", sg_escape(line, buf, sizeof(buf)));
+        (void)fprintf(stderr, "schedctl: %s\n", sg_utf8_escape(line, buf, sizeof(buf)));
 }

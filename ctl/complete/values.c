@@ -7,7 +7,7 @@
 #include "core/settings/table.h"
 #include "core/share/share.h"
 #include "core/sim/generate.h"
-#include "ctl/line/complete.h"
+#include "ctl/complete/complete.h"
 #include "ctl/show/decisions.h"
 #include "ctl/show/row.h"
 #include "ctl/simulate/simulate.h"

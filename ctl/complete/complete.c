@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* See complete.h. Here: which kind of word stands at the cursor. */
 
-#include "ctl/line/complete.h"
+#include "ctl/complete/complete.h"
 #include "base/cleanup.h"
+#include "base/utf8.h"
 #include "ctl/show/output.h"
 #include "proto/names.h"
 #include "proto/paths.h"
@@ -19,7 +20,7 @@ void sg_candidate(const struct sg_place *p, const char *word, const char *suffix
         char buf[256];
 
         (void)printf("%.*s%s%s\t%s\n", (int)p->kept, p->word, word, suffix,
-                     sg_escape(meaning, buf, sizeof(buf)));
+                     sg_utf8_escape(meaning, buf, sizeof(buf)));
 }
 
 static void print_verbs(const struct sg_place *p)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=bash
-# Completion of schedctl for bash. What there is to choose from the program says (ctl/line/complete.h).
+# Completion of schedctl for bash. What there is to choose from the program says (ctl/complete/complete.h).
 
 _schedctl() {
         local line=${COMP_LINE:0:COMP_POINT} words=() at=() lines=() word skip i

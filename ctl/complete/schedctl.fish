@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Completion of schedctl for fish. What there is to choose from the program says (ctl/line/complete.h).
+# Completion of schedctl for fish. What there is to choose from the program says (ctl/complete/complete.h).
 
 function __schedctl_complete
     set -l words (commandline -opc)

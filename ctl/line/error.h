@@ -24,6 +24,9 @@ int sg_error_set(struct sg_error *e, int status, const char *object, const char 
 /* For a failed system call: "WHAT: strerror"; returns r. */
 int sg_error_errno(struct sg_error *e, int r, const char *what);
 
+/* Describes a message that does not have the form that org.schedgov1(5) says. */
+int sg_error_garbled(struct sg_error *e, int r);
+
 void sg_error_clear(struct sg_error *e);
 
 /* Prints what is described, or strerror(-r), and returns the exit status. */

@@ -1,6 +1,6 @@
 #compdef schedctl
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Completion of schedctl for zsh. What there is to choose from the program says (ctl/line/complete.h).
+# Completion of schedctl for zsh. What there is to choose from the program says (ctl/complete/complete.h).
 
 local line word
 local -a lines closed open
