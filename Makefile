@@ -359,13 +359,13 @@ bench-policy: deps all $(WORKLOADS)
 # --- lint -----------------------------------------------------------------------------------------
 
 LINTS := layers format cppcheck shell sizes words man docs
-lint_layers = $(CORE_LIB)
+lint_layers = $(O)
 lint_man = $(MAN_PAGES)
 .PHONY: lint $(LINTS:%=lint-%)
-lint: deps $(CORE_LIB) $(MAN_PAGES)
+lint: deps all $(MAN_PAGES)
 	@failed=; $(foreach l,$(LINTS),tests/lint/$(l) $(lint_$(l)) || failed="$$failed $(l)";) \
 	 if [ -n "$$failed" ]; then echo "lint: failed:$$failed"; exit 1; else echo 'lint: clean'; fi
-$(LINTS:%=lint-%): $(CORE_LIB) $(MAN_PAGES)
+$(LINTS:%=lint-%): all $(MAN_PAGES)
 	@tests/lint/$(@:lint-%=%) $(lint_$(@:lint-%=%))
 
 # --- installation ---------------------------------------------------------------------------------
