@@ -162,7 +162,7 @@ static void apply(struct sg_loop *loop, struct sg_looped *p, const struct sg_dec
                 .interval = l->class->share.tick,
                 .most = loop->most,
         };
-        unsigned write = sg_planner_diff(&p->applied, p->changed, &planned, &due);
+        unsigned write = sg_diff_writes(&p->applied, p->changed, &planned, &due);
 
         if ((d->out.list == SG_LIST_DROPPED) != (p->list == SG_LIST_DROPPED))
                 tell_dropped(l, d->out.list == SG_LIST_DROPPED);

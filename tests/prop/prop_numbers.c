@@ -103,20 +103,20 @@ static void plan_twice(struct sg_rng *rng)
                                .interval = sg_rng_between(rng, 0, 5),
                                .most = sg_rng_below(rng, 10000) * 10};
         double changed = p.now - sg_rng_between(rng, 0, 8), due;
-        unsigned write = sg_planner_diff(&have, changed, &p, &due);
+        unsigned write = sg_diff_writes(&have, changed, &p, &due);
 
         prop_check(due > p.now);
         if (write == 0 && !isinf(due)) {
                 p.now = due;
-                write = sg_planner_diff(&have, changed, &p, &due);
+                write = sg_diff_writes(&have, changed, &p, &due);
                 prop_check(write != 0);
         }
         if (write != 0)
                 have = p.want;
         p.moved = false;
-        prop_check(sg_planner_diff(&have, p.now, &p, &due) == 0);
+        prop_check(sg_diff_writes(&have, p.now, &p, &due) == 0);
         p.now += 100;
-        prop_check(sg_planner_diff(&have, changed, &p, &due) == 0 && isinf(due));
+        prop_check(sg_diff_writes(&have, changed, &p, &due) == 0 && isinf(due));
 }
 
 static void test_plan_twice(void **state)

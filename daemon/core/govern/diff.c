@@ -40,8 +40,8 @@ static double patience(const struct sg_applied *have, const struct sg_planned *p
         return leaps(have, &p->want) ? 0 : p->interval;
 }
 
-unsigned sg_planner_diff(const struct sg_applied *have, double changed, const struct sg_planned *p,
-                         double *ret_due)
+unsigned sg_diff_writes(const struct sg_applied *have, double changed, const struct sg_planned *p,
+                        double *ret_due)
 {
         const struct sg_applied *want = &p->want;
         unsigned write = 0;

@@ -26,5 +26,5 @@ enum { SG_WRITE_WEIGHT = 1, SG_WRITE_CAP = 2, SG_WRITE_THREADS = 4 };
 
 /* What to write, SG_WRITE_*. changed: when the job's last write was. *ret_due: if something has to
  * wait, when it may be written; else INFINITY. */
-unsigned sg_planner_diff(const struct sg_applied *have, double changed, const struct sg_planned *p,
-                         double *ret_due);
+unsigned sg_diff_writes(const struct sg_applied *have, double changed, const struct sg_planned *p,
+                        double *ret_due);
