@@ -40,7 +40,7 @@ static void conserve(struct sg_rng *rng)
                 widths[i] = one_in(rng, 3) ? 1 : sg_rng_between(rng, 1e-3, 1);
         }
         for (int mode = SG_FLOWCON_SOFT; mode <= SG_FLOWCON_WEIGHT; mode++) {
-                sg_caps_shares(limits, widths, n, (enum sg_flowcon_mode)mode, shares);
+                sg_max_min_shares(limits, widths, n, (enum sg_flowcon_mode)mode, shares);
                 for (size_t i = 0; i < n; i++)
                         prop_check(shares[i] >= 0 && shares[i] <= widths[i] + 1e-9);
                 if (mode == SG_FLOWCON_HARD)

@@ -38,8 +38,8 @@ static double level_of(const double *weights, const double *limits, size_t n, do
         return level;
 }
 
-void sg_caps_level(const double *weights, const double *limits, size_t n, double capacity,
-                   double *shares)
+void sg_max_min_level(const double *weights, const double *limits, size_t n, double capacity,
+                      double *shares)
 {
         double level = level_of(weights, limits, n, capacity);
 
@@ -52,7 +52,7 @@ void sg_caps_level(const double *weights, const double *limits, size_t n, double
 
 void sg_share_by_weight(const double *weights, const double *widths, size_t n, double *shares)
 {
-        sg_caps_level(weights, widths, n, 1, shares);
+        sg_max_min_level(weights, widths, n, 1, shares);
 }
 
 double sg_share_part_of_unbound(const struct sg_share_snapshot *s,
@@ -67,19 +67,19 @@ double sg_share_part_of_unbound(const struct sg_share_snapshot *s,
         return wanted > left ? fmax(left, 0) / wanted : 1;
 }
 
-void sg_caps_shares(const double *limits, const double *widths, size_t n, enum sg_flowcon_mode mode,
-                    double *shares)
+void sg_max_min_shares(const double *limits, const double *widths, size_t n,
+                       enum sg_flowcon_mode mode, double *shares)
 {
         if (mode == SG_FLOWCON_WEIGHT) {
-                sg_caps_level(limits, widths, n, 1, shares);
+                sg_max_min_level(limits, widths, n, 1, shares);
                 return;
         }
         for (size_t i = 0; i < n; i++)
                 shares[i] = fmin(limits[i], widths[i]);
-        sg_caps_level(NULL, shares, n, 1, shares);
+        sg_max_min_level(NULL, shares, n, 1, shares);
         if (mode == SG_FLOWCON_HARD)
                 return;
         for (size_t i = 0; i < n; i++)
                 shares[i] = fmax(shares[i], LEAST_PART);
-        sg_caps_level(shares, widths, n, 1, shares);
+        sg_max_min_level(shares, widths, n, 1, shares);
 }

@@ -209,7 +209,7 @@ static void give(struct step *p, size_t n, double amount)
 
 static void give_free(struct step *p)
 {
-        sg_caps_level(p->weights, p->rooms, p->n_free, p->left, p->parts);
+        sg_max_min_level(p->weights, p->rooms, p->n_free, p->left, p->parts);
         for (size_t i = 0, k = 0; i < p->s->n_jobs; i++)
                 if (is_free(&p->s->jobs[i])) {
                         p->shares[i] += p->parts[k];

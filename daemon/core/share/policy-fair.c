@@ -23,7 +23,7 @@ static void divide_class(const struct sg_share_snapshot *s, uint32_t class, doub
                 weights[n] = s->jobs[i].weight;
                 limits[n++] = s->jobs[i].width;
         }
-        sg_caps_level(weights, limits, n, capacity, parts);
+        sg_max_min_level(weights, limits, n, capacity, parts);
         n = 0;
         for (size_t i = 0; i < s->n_jobs; i++)
                 if (s->jobs[i].class == class)

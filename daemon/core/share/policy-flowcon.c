@@ -119,7 +119,7 @@ static void give(const struct state *f, const struct sg_share_snapshot *s, doubl
                         limits[n] = w->jobs[n].limit;
                         widths[n++] = s->jobs[i].width;
                 }
-        sg_caps_shares(limits, widths, n, f->settings->mode, shares);
+        sg_max_min_shares(limits, widths, n, f->settings->mode, shares);
         n = 0;
         for (size_t i = 0; i < s->n_jobs; i++) {
                 if (s->jobs[i].held) {

@@ -72,7 +72,7 @@ static int divide(struct step *p, double exponent)
 
         if (r < 0)
                 return r;
-        sg_caps_level(p->parts, p->room, p->n, p->left, p->parts);
+        sg_max_min_level(p->parts, p->room, p->n, p->left, p->parts);
         for (size_t i = 0, k = 0; i < p->s->n_jobs; i++)
                 if (sg_share_takes_part(&p->s->jobs[i]))
                         p->shares[i] += p->parts[k++];

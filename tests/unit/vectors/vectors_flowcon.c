@@ -203,6 +203,6 @@ json_t *vector_shares(const json_t *c)
                 abort();
         if (vector_is_wrong())
                 return NULL;
-        sg_caps_shares(limits, widths, n, (enum sg_flowcon_mode)mode, shares);
+        sg_max_min_shares(limits, widths, n, (enum sg_flowcon_mode)mode, shares);
         return json_pack("{s:o}", "expect", vector_reals(shares, n));
 }

@@ -45,10 +45,10 @@ static void test_levels_at_random(void **state)
                         weights[i] = exp2(sg_rng_between(&rng, -10, 10));
                         limits[i] = exp2(sg_rng_between(&rng, -10, 1));
                 }
-                sg_caps_level(weights, limits, N, capacity, shares);
+                sg_max_min_level(weights, limits, N, capacity, shares);
                 check_level(weights, limits, shares, seed);
                 assert_true(fabs(sum(shares) - fmin(capacity, sum(limits))) < 1e-9);
-                sg_caps_level(weights, limits, N, capacity, weights); /* in place */
+                sg_max_min_level(weights, limits, N, capacity, weights); /* in place */
                 assert_memory_equal(weights, shares, sizeof(shares));
         }
 }
@@ -66,9 +66,9 @@ static void test_modes_at_random(void **state)
                         widths[i] = sg_rng_between(&rng, .02, 1);
                 }
                 limits[0] = .01;
-                sg_caps_shares(limits, widths, N, SG_FLOWCON_SOFT, soft);
-                sg_caps_shares(limits, widths, N, SG_FLOWCON_HARD, hard);
-                sg_caps_shares(limits, widths, N, SG_FLOWCON_WEIGHT, weight);
+                sg_max_min_shares(limits, widths, N, SG_FLOWCON_SOFT, soft);
+                sg_max_min_shares(limits, widths, N, SG_FLOWCON_HARD, hard);
+                sg_max_min_shares(limits, widths, N, SG_FLOWCON_WEIGHT, weight);
                 assert_true(fabs(sum(soft) - fmin(1, sum(widths))) < 1e-6);
                 for (size_t i = 0; i < N; i++) {
                         assert_true(soft[i] <= widths[i] + 1e-12);
