@@ -15,13 +15,13 @@
 #include "core/learn/work.h"
 
 struct sg_claims {
-        struct sg_way way;
+        struct sg_work work;
         struct sg_trust trust;
         struct sg_scaling scaling;
         double half; /* what it claimed to be in all when it was half done, CPU-seconds; 0 */
         /* Kept until the next report. */
-        double cost[SG_N_WAY_MEASURES];
-        bool fresh[SG_N_WAY_MEASURES];
+        double cost[_SG_WORK_MEASURE_MAX];
+        bool fresh[_SG_WORK_MEASURE_MAX];
 };
 
 struct sg_evals {
@@ -44,4 +44,4 @@ int sg_learner_make_counters(struct sg_learner *l);
 int sg_learner_make_claims(struct sg_learner *l);
 int sg_learner_make_evals(struct sg_learner *l);
 /* CPU-seconds, or what the measure counts, for all of x; NaN. Of a learner with claims. */
-double sg_learner_cost(const struct sg_learner *l, enum sg_way_measure measure);
+double sg_learner_cost(const struct sg_learner *l, enum sg_work_measure measure);

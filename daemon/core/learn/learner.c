@@ -40,8 +40,8 @@ void sg_learner_configure(struct sg_learner *l, const struct sg_learner_job *j)
         if (!l->claims || before == j->exponent || (isnan(before) && isnan(j->exponent)))
                 return;
         sg_scaling_give(&l->claims->scaling, j->exponent);
-        sg_way_forget(&l->claims->way, SG_WAY_SPEED);
-        l->claims->fresh[SG_WAY_SPEED] = false;
+        sg_work_forget(&l->claims->work, SG_WORK_SPEED);
+        l->claims->fresh[SG_WORK_SPEED] = false;
 }
 
 struct sg_learner *sg_learner_free(struct sg_learner *l)
@@ -75,7 +75,7 @@ int sg_learner_make_claims(struct sg_learner *l)
         l->claims = calloc(1, sizeof(*l->claims));
         if (!l->claims)
                 return -ENOMEM;
-        sg_way_init(&l->claims->way, !l->job.restarted);
+        sg_work_init(&l->claims->work, !l->job.restarted);
         sg_trust_init(&l->claims->trust);
         sg_scaling_init(&l->claims->scaling, l->job.exponent);
         return 0;
@@ -93,12 +93,12 @@ int sg_learner_make_evals(struct sg_learner *l)
         return 0;
 }
 
-double sg_learner_cost(const struct sg_learner *l, enum sg_way_measure measure)
+double sg_learner_cost(const struct sg_learner *l, enum sg_work_measure measure)
 {
         struct sg_claims *c = l->claims;
 
         if (!c->fresh[measure]) {
-                c->cost[measure] = sg_way_cost(&c->way, measure);
+                c->cost[measure] = sg_work_cost(&c->work, measure);
                 c->fresh[measure] = true;
         }
         return c->cost[measure];
@@ -111,18 +111,18 @@ static double cpus_used(const struct sg_learner *l)
         return isnan(cpus) ? 1 : cpus;
 }
 
-static void claim(struct sg_learner *l, const struct sg_way_point *p)
+static void claim(struct sg_learner *l, const struct sg_work_point *p)
 {
         struct sg_claims *c = l->claims;
         double left;
 
         memset(c->fresh, 0, sizeof(c->fresh));
-        left = (1 - p->x) * sg_learner_cost(l, SG_WAY_CPU);
+        left = (1 - p->x) * sg_learner_cost(l, SG_WORK_CPU);
         if (isnan(left))
                 return;
-        sg_trust_claim(&c->trust, p->x, p->at[SG_WAY_CPU], left, cpus_used(l));
+        sg_trust_claim(&c->trust, p->x, p->at[SG_WORK_CPU], left, cpus_used(l));
         if (p->x >= CLAIM_FROM && (p->x < .5 || !(c->half > 0)))
-                c->half = p->at[SG_WAY_CPU] + left;
+                c->half = p->at[SG_WORK_CPU] + left;
 }
 
 static struct sg_scaling_count count_of(const struct sg_learner *l, double now, double cpu)
@@ -150,8 +150,8 @@ static void scale(struct sg_learner *l, double x)
 
         if (is_linear(l) || !sg_scaling_report(&c->scaling, x, l->job.cpus))
                 return;
-        sg_way_forget(&c->way, SG_WAY_SPEED);
-        c->fresh[SG_WAY_SPEED] = false;
+        sg_work_forget(&c->work, SG_WORK_SPEED);
+        c->fresh[SG_WORK_SPEED] = false;
 }
 
 /* What it did before its first report, of which only the use and the time are known. */
@@ -171,15 +171,15 @@ static void move(struct sg_learner *l, const struct sg_learner_report *r)
 {
         struct sg_claims *c = l->claims;
         struct sg_scaling_count count = count_of(l, r->now, r->cpu);
-        struct sg_way_point p = {.x = fmin(r->fraction, 1)};
+        struct sg_work_point p = {.x = fmin(r->fraction, 1)};
 
         begin(l, r->cpu);
         sg_scaling_advance(&c->scaling, &count);
-        p.at[SG_WAY_CPU] = r->cpu;
-        p.at[SG_WAY_TIME] = r->now - l->demand.stood;
-        p.at[SG_WAY_SPEED] = c->scaling.done;
-        sg_trust_move(&c->trust, &c->way, &p, sg_learner_cost(l, SG_WAY_CPU));
-        if (sg_way_add(&c->way, &p) == SG_WAY_SAME)
+        p.at[SG_WORK_CPU] = r->cpu;
+        p.at[SG_WORK_TIME] = r->now - l->demand.stood;
+        p.at[SG_WORK_SPEED] = c->scaling.done;
+        sg_trust_move(&c->trust, &c->work, &p, sg_learner_cost(l, SG_WORK_CPU));
+        if (sg_work_add(&c->work, &p) == SG_WORK_SAME)
                 return;
         claim(l, &p);
         scale(l, p.x);
@@ -298,43 +298,44 @@ struct place {
         double spent; /* of that, in this attempt */
 };
 
-static enum sg_way_measure measure_of(const struct sg_learner *l)
+static enum sg_work_measure measure_of(const struct sg_learner *l)
 {
         if (!sg_learner_cpu_bound(l))
-                return SG_WAY_TIME;
-        return exponent_of(l) < LINEAR ? SG_WAY_SPEED : SG_WAY_CPU;
+                return SG_WORK_TIME;
+        return exponent_of(l) < LINEAR ? SG_WORK_SPEED : SG_WORK_CPU;
 }
 
-static double since(const struct sg_learner *l, enum sg_way_measure measure, double now, double cpu)
+static double since(const struct sg_learner *l, enum sg_work_measure measure, double now,
+                    double cpu)
 {
-        const struct sg_way_point *last = sg_way_last(&l->claims->way);
+        const struct sg_work_point *last = sg_work_last(&l->claims->work);
         struct sg_scaling_count count = count_of(l, now, cpu);
 
-        if (measure == SG_WAY_TIME)
-                return now - l->demand.stood - last->at[SG_WAY_TIME];
-        if (measure == SG_WAY_SPEED)
-                return sg_scaling_done(&l->claims->scaling, &count) - last->at[SG_WAY_SPEED];
-        return cpu - last->at[SG_WAY_CPU];
+        if (measure == SG_WORK_TIME)
+                return now - l->demand.stood - last->at[SG_WORK_TIME];
+        if (measure == SG_WORK_SPEED)
+                return sg_scaling_done(&l->claims->scaling, &count) - last->at[SG_WORK_SPEED];
+        return cpu - last->at[SG_WORK_CPU];
 }
 
 static struct place place_of(const struct sg_learner *l, double now, double cpu)
 {
         struct sg_scaling_count count = count_of(l, now, cpu);
         struct place p = {.cost = (double)NAN, .spent = cpu};
-        enum sg_way_measure measure;
+        enum sg_work_measure measure;
 
-        if (!l->claims || l->claims->way.n == 0)
+        if (!l->claims || l->claims->work.n == 0)
                 return p;
         measure = measure_of(l);
         if (isnan(sg_learner_cost(l, measure)))
-                measure = SG_WAY_CPU;
+                measure = SG_WORK_CPU;
         p.cost = sg_learner_cost(l, measure);
-        p.x = sg_way_last(&l->claims->way)->x;
+        p.x = sg_work_last(&l->claims->work)->x;
         if (p.cost > 0)
                 p.x += fmax(since(l, measure, now, cpu), 0) / p.cost;
-        if (measure == SG_WAY_SPEED)
+        if (measure == SG_WORK_SPEED)
                 p.spent = sg_scaling_done(&l->claims->scaling, &count);
-        if (measure == SG_WAY_TIME)
+        if (measure == SG_WORK_TIME)
                 p.cost *= sg_learner_width(l) * l->job.cpus;
         return p;
 }

@@ -30,14 +30,14 @@ static void code_demand(struct sg_codec *c, struct sg_demand *d)
         sg_codec_bool(c, &d->idle);
 }
 
-static void code_way(struct sg_codec *c, struct sg_way *w)
+static void code_way(struct sg_codec *c, struct sg_work *w)
 {
-        sg_codec_u32(c, &w->n, SG_WAY_POINTS);
+        sg_codec_u32(c, &w->n, SG_WORK_POINTS);
         sg_codec_u32(c, &w->behind, UINT32_MAX);
         sg_codec_double(c, &w->base_cpu);
         for (uint32_t i = 0; i < w->n; i++) {
                 sg_codec_double(c, &w->points[i].x);
-                sg_codec_doubles(c, w->points[i].at, SG_N_WAY_MEASURES);
+                sg_codec_doubles(c, w->points[i].at, _SG_WORK_MEASURE_MAX);
         }
 }
 
@@ -66,7 +66,7 @@ static void code_trust(struct sg_codec *c, struct sg_trust *t)
 
 static void code_claims(struct sg_codec *c, struct sg_claims *claims)
 {
-        code_way(c, &claims->way);
+        code_way(c, &claims->work);
         code_trust(c, &claims->trust);
         code_scaling(c, &claims->scaling);
         sg_codec_double(c, &claims->half);

@@ -18,17 +18,17 @@ void sg_trust_init(struct sg_trust *t)
         *t = (struct sg_trust){.limit = (double)INFINITY};
 }
 
-void sg_trust_move(struct sg_trust *t, const struct sg_way *w, const struct sg_way_point *p,
+void sg_trust_move(struct sg_trust *t, const struct sg_work *w, const struct sg_work_point *p,
                    double cost)
 {
-        const struct sg_way_point *last = sg_way_last(w);
+        const struct sg_work_point *last = sg_work_last(w);
         double usual, used;
 
         if (w->n < JUMP_POINTS || !(cost > 0) || !(p->x - last->x > JUMP_MIN))
                 return;
         /* Lines that were held in a buffer come at once, but no more of them than usual. */
-        usual = (last->at[SG_WAY_CPU] - w->points[0].at[SG_WAY_CPU]) / (w->n - 1);
-        used = fmax(p->at[SG_WAY_CPU] - last->at[SG_WAY_CPU], usual);
+        usual = (last->at[SG_WORK_CPU] - w->points[0].at[SG_WORK_CPU]) / (w->n - 1);
+        used = fmax(p->at[SG_WORK_CPU] - last->at[SG_WORK_CPU], usual);
         if (p->x - last->x > JUMP * used / cost)
                 t->doubt = SG_DOUBT_JUMP;
 }

@@ -22,7 +22,7 @@ struct sg_trust {
 
 void sg_trust_init(struct sg_trust *t);
 /* Before p is added to w; cost: of w, CPU-seconds. */
-void sg_trust_move(struct sg_trust *t, const struct sg_way *w, const struct sg_way_point *p,
+void sg_trust_move(struct sg_trust *t, const struct sg_work *w, const struct sg_work_point *p,
                    double cost);
 /* At x, having used `cpu`, it says that it needs `left` more. */
 void sg_trust_claim(struct sg_trust *t, double x, double cpu, double left, double cpus);

@@ -12,22 +12,22 @@
 json_t *vector_size(const json_t *c)
 {
         const json_t *in = vector_array(c, "reports");
-        struct sg_way way;
+        struct sg_work work;
         json_t *report;
         size_t i;
 
-        sg_way_init(&way, !json_is_true(json_object_get(c, "restarted")));
+        sg_work_init(&work, !json_is_true(json_object_get(c, "restarted")));
         json_array_foreach (in, i, report) {
-                const struct sg_way_point p = {
+                const struct sg_work_point p = {
                         .x = vector_number(report, "x"),
-                        .at = {[SG_WAY_CPU] = vector_number(report, "cpu"),
-                               [SG_WAY_TIME] = NAN,
-                               [SG_WAY_SPEED] = NAN},
+                        .at = {[SG_WORK_CPU] = vector_number(report, "cpu"),
+                               [SG_WORK_TIME] = NAN,
+                               [SG_WORK_SPEED] = NAN},
                 };
 
-                sg_way_add(&way, &p);
+                sg_work_add(&work, &p);
         }
-        return json_pack("{s:o}", "expect_total", vector_real(sg_way_cost(&way, SG_WAY_CPU)));
+        return json_pack("{s:o}", "expect_total", vector_real(sg_work_cost(&work, SG_WORK_CPU)));
 }
 
 static struct sg_report report_of(const json_t *o)
