@@ -23,7 +23,7 @@ static uint64_t read_u64(const uint8_t *p)
         return v;
 }
 
-void sg_codec_u64(struct sg_codec *c, uint64_t *v)
+void sg_record_codec_u64(struct sg_record_codec *c, uint64_t *v)
 {
         if (c->out) {
                 write_u64(c->out, *v);
@@ -37,11 +37,11 @@ void sg_codec_u64(struct sg_codec *c, uint64_t *v)
         c->p += BYTES;
 }
 
-void sg_codec_u32(struct sg_codec *c, uint32_t *v, uint32_t max)
+void sg_record_codec_u32(struct sg_record_codec *c, uint32_t *v, uint32_t max)
 {
         uint64_t wide = *v;
 
-        sg_codec_u64(c, &wide);
+        sg_record_codec_u64(c, &wide);
         if (c->out || c->error < 0)
                 return;
         if (wide > max)
@@ -50,30 +50,30 @@ void sg_codec_u32(struct sg_codec *c, uint32_t *v, uint32_t max)
                 *v = (uint32_t)wide;
 }
 
-void sg_codec_bool(struct sg_codec *c, bool *v)
+void sg_record_codec_bool(struct sg_record_codec *c, bool *v)
 {
         uint32_t number = *v;
 
-        sg_codec_u32(c, &number, 1);
+        sg_record_codec_u32(c, &number, 1);
         *v = number != 0;
 }
 
-void sg_codec_double(struct sg_codec *c, double *v)
+void sg_record_codec_double(struct sg_record_codec *c, double *v)
 {
         uint64_t bits;
 
         memcpy(&bits, v, sizeof(bits));
-        sg_codec_u64(c, &bits);
+        sg_record_codec_u64(c, &bits);
         memcpy(v, &bits, sizeof(bits));
 }
 
-void sg_codec_doubles(struct sg_codec *c, double *v, size_t n)
+void sg_record_codec_doubles(struct sg_record_codec *c, double *v, size_t n)
 {
         for (size_t i = 0; i < n; i++)
-                sg_codec_double(c, &v[i]);
+                sg_record_codec_double(c, &v[i]);
 }
 
-int sg_codec_end(const struct sg_codec *c)
+int sg_record_codec_end(const struct sg_record_codec *c)
 {
         if (c->error < 0)
                 return c->error;

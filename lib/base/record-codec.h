@@ -8,17 +8,18 @@
 
 #include "base/record.h"
 
-struct sg_codec {
+struct sg_record_codec {
         struct sg_record *out; /* NULL: reading from p */
         const uint8_t *p, *end;
         int error; /* -EBADMSG; of writing, the record has it */
 };
 
-void sg_codec_u64(struct sg_codec *c, uint64_t *v);
-void sg_codec_u32(struct sg_codec *c, uint32_t *v, uint32_t max); /* reading more is an error */
-void sg_codec_bool(struct sg_codec *c, bool *v);
-void sg_codec_double(struct sg_codec *c, double *v); /* NaN and infinities too */
+void sg_record_codec_u64(struct sg_record_codec *c, uint64_t *v);
+void sg_record_codec_u32(struct sg_record_codec *c, uint32_t *v,
+                         uint32_t max); /* reading more is an error */
+void sg_record_codec_bool(struct sg_record_codec *c, bool *v);
+void sg_record_codec_double(struct sg_record_codec *c, double *v); /* NaN and infinities too */
 /* n of them. */
-void sg_codec_doubles(struct sg_codec *c, double *v, size_t n);
+void sg_record_codec_doubles(struct sg_record_codec *c, double *v, size_t n);
 /* For reading: whether all was as it should be, and read to the end. 0, -EBADMSG */
-int sg_codec_end(const struct sg_codec *c);
+int sg_record_codec_end(const struct sg_record_codec *c);

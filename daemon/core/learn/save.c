@@ -15,7 +15,7 @@ enum { TAG_CLAIMS = 2, TAG_EVALS = 3, TAG_LEARNER = 4, TAG_COUNTERS = 5 };
 
 SG_DEFINE_CLEANUP(struct sg_learner *, sg_learner_free)
 
-static void code_demand(struct sg_codec *c, struct sg_demand *d)
+static void code_demand(struct sg_record_codec *c, struct sg_demand *d)
 {
         double *const fields[] = {
                 &d->now,      &d->cpu,
@@ -26,22 +26,22 @@ static void code_demand(struct sg_codec *c, struct sg_demand *d)
         };
 
         for (size_t i = 0; i < SG_ELEMENTSOF(fields); i++)
-                sg_codec_double(c, fields[i]);
-        sg_codec_bool(c, &d->idle);
+                sg_record_codec_double(c, fields[i]);
+        sg_record_codec_bool(c, &d->idle);
 }
 
-static void code_way(struct sg_codec *c, struct sg_work *w)
+static void code_way(struct sg_record_codec *c, struct sg_work *w)
 {
-        sg_codec_u32(c, &w->n, SG_WORK_POINTS);
-        sg_codec_u32(c, &w->behind, UINT32_MAX);
-        sg_codec_double(c, &w->base_cpu);
+        sg_record_codec_u32(c, &w->n, SG_WORK_POINTS);
+        sg_record_codec_u32(c, &w->behind, UINT32_MAX);
+        sg_record_codec_double(c, &w->base_cpu);
         for (uint32_t i = 0; i < w->n; i++) {
-                sg_codec_double(c, &w->points[i].x);
-                sg_codec_doubles(c, w->points[i].at, _SG_WORK_MEASURE_MAX);
+                sg_record_codec_double(c, &w->points[i].x);
+                sg_record_codec_doubles(c, w->points[i].at, _SG_WORK_MEASURE_MAX);
         }
 }
 
-static void code_scaling(struct sg_codec *c, struct sg_scaling *s)
+static void code_scaling(struct sg_record_codec *c, struct sg_scaling *s)
 {
         double *const fields[] = {
                 &s->exponent,  &s->now,   &s->cpu,          &s->done,         &s->begun,
@@ -50,37 +50,37 @@ static void code_scaling(struct sg_codec *c, struct sg_scaling *s)
         };
 
         for (size_t i = 0; i < SG_ELEMENTSOF(fields); i++)
-                sg_codec_double(c, fields[i]);
+                sg_record_codec_double(c, fields[i]);
 }
 
-static void code_trust(struct sg_codec *c, struct sg_trust *t)
+static void code_trust(struct sg_record_codec *c, struct sg_trust *t)
 {
         uint32_t doubt = t->doubt;
 
-        sg_codec_double(c, &t->limit);
-        sg_codec_double(c, &t->least);
-        sg_codec_double(c, &t->most);
-        sg_codec_u32(c, &doubt, SG_DOUBT_JUMP);
+        sg_record_codec_double(c, &t->limit);
+        sg_record_codec_double(c, &t->least);
+        sg_record_codec_double(c, &t->most);
+        sg_record_codec_u32(c, &doubt, SG_DOUBT_JUMP);
         t->doubt = doubt;
 }
 
-static void code_claims(struct sg_codec *c, struct sg_claims *claims)
+static void code_claims(struct sg_record_codec *c, struct sg_claims *claims)
 {
         code_way(c, &claims->work);
         code_trust(c, &claims->trust);
         code_scaling(c, &claims->scaling);
-        sg_codec_double(c, &claims->half);
+        sg_record_codec_double(c, &claims->half);
 }
 
-static void code_points(struct sg_codec *c, struct sg_eval_point *points, size_t n)
+static void code_points(struct sg_record_codec *c, struct sg_eval_point *points, size_t n)
 {
         for (size_t i = 0; i < n; i++) {
-                sg_codec_double(c, &points[i].eval);
-                sg_codec_double(c, &points[i].cpu);
+                sg_record_codec_double(c, &points[i].eval);
+                sg_record_codec_double(c, &points[i].cpu);
         }
 }
 
-static void code_efficiency(struct sg_codec *c, struct sg_efficiency *e)
+static void code_efficiency(struct sg_record_codec *c, struct sg_efficiency *e)
 {
         double *const fields[] = {
                 &e->first,       &e->least,     &e->most,      &e->reference,
@@ -88,73 +88,73 @@ static void code_efficiency(struct sg_codec *c, struct sg_efficiency *e)
         };
 
         for (size_t i = 0; i < SG_ELEMENTSOF(fields); i++)
-                sg_codec_double(c, fields[i]);
-        sg_codec_doubles(c, e->use, SG_N_RESOURCES);
+                sg_record_codec_double(c, fields[i]);
+        sg_record_codec_doubles(c, e->use, SG_N_RESOURCES);
         code_points(c, e->last, SG_EFFICIENCY_LAST);
         code_points(c, e->held, SG_EFFICIENCY_HELD);
-        sg_codec_u64(c, &e->n);
-        sg_codec_u64(c, &e->n_rejected);
-        sg_codec_u64(c, &e->n_new);
-        sg_codec_u32(c, &e->n_held, SG_EFFICIENCY_HELD);
-        sg_codec_bool(c, &e->maximised);
-        sg_codec_bool(c, &e->frozen);
+        sg_record_codec_u64(c, &e->n);
+        sg_record_codec_u64(c, &e->n_rejected);
+        sg_record_codec_u64(c, &e->n_new);
+        sg_record_codec_u32(c, &e->n_held, SG_EFFICIENCY_HELD);
+        sg_record_codec_bool(c, &e->maximised);
+        sg_record_codec_bool(c, &e->frozen);
 }
 
-static void code_float(struct sg_codec *c, float *v)
+static void code_float(struct sg_record_codec *c, float *v)
 {
         double wide = (double)*v;
 
-        sg_codec_double(c, &wide);
+        sg_record_codec_double(c, &wide);
         *v = (float)wide;
 }
 
-static void code_curve(struct sg_codec *c, struct sg_curve *curve)
+static void code_curve(struct sg_record_codec *c, struct sg_curve *curve)
 {
-        sg_codec_u32(c, &curve->n, SG_CURVE_BINS - 1);
+        sg_record_codec_u32(c, &curve->n, SG_CURVE_BINS - 1);
         for (uint32_t i = 0; i < curve->n; i++) {
-                sg_codec_u32(c, &curve->bins[i].n, UINT32_MAX);
+                sg_record_codec_u32(c, &curve->bins[i].n, UINT32_MAX);
                 code_float(c, &curve->bins[i].from);
                 code_float(c, &curve->bins[i].x);
                 code_float(c, &curve->bins[i].eval);
         }
-        sg_codec_double(c, &curve->first);
+        sg_record_codec_double(c, &curve->first);
         code_float(c, &curve->width);
         code_float(c, &curve->begin);
         code_float(c, &curve->checked);
         code_float(c, &curve->tail);
         code_float(c, &curve->tail_eval);
-        sg_codec_doubles(c, curve->at, SG_MILESTONE_DONE);
-        sg_codec_bool(c, &curve->fresh);
+        sg_record_codec_doubles(c, curve->at, SG_MILESTONE_DONE);
+        sg_record_codec_bool(c, &curve->fresh);
 }
 
-static void code_evals(struct sg_codec *c, struct sg_evals *e)
+static void code_evals(struct sg_record_codec *c, struct sg_evals *e)
 {
         code_efficiency(c, &e->efficiency);
         code_curve(c, &e->curve);
 }
 
-static void code_counters(struct sg_codec *c, struct sg_fraction *f)
+static void code_counters(struct sg_record_codec *c, struct sg_fraction *f)
 {
-        sg_codec_u64(c, &f->total);
-        sg_codec_u64(c, &f->epoch);
-        sg_codec_u64(c, &f->steps);
-        sg_codec_u64(c, &f->step);
-        sg_codec_double(c, &f->x);
-        sg_codec_u32(c, &f->readings, UINT32_MAX);
-        sg_codec_u32(c, &f->restarts, UINT32_MAX);
-        sg_codec_bool(c, &f->by_epochs);
+        sg_record_codec_u64(c, &f->total);
+        sg_record_codec_u64(c, &f->epoch);
+        sg_record_codec_u64(c, &f->steps);
+        sg_record_codec_u64(c, &f->step);
+        sg_record_codec_double(c, &f->x);
+        sg_record_codec_u32(c, &f->readings, UINT32_MAX);
+        sg_record_codec_u32(c, &f->restarts, UINT32_MAX);
+        sg_record_codec_bool(c, &f->by_epochs);
 }
 
-static void code_learner(struct sg_codec *c, struct sg_learner *l)
+static void code_learner(struct sg_record_codec *c, struct sg_learner *l)
 {
         code_demand(c, &l->demand);
-        sg_codec_double(c, &l->cpu);
-        sg_codec_u64(c, &l->n_reports);
+        sg_record_codec_double(c, &l->cpu);
+        sg_record_codec_u64(c, &l->n_reports);
 }
 
 static void save_counters(const struct sg_fraction *from, struct sg_record *r)
 {
-        struct sg_codec c = {.out = r};
+        struct sg_record_codec c = {.out = r};
         struct sg_fraction counters = *from;
         size_t mark = sg_record_open(r, TAG_COUNTERS);
 
@@ -164,7 +164,7 @@ static void save_counters(const struct sg_fraction *from, struct sg_record *r)
 
 static void save_claims(const struct sg_claims *from, struct sg_record *r)
 {
-        struct sg_codec c = {.out = r};
+        struct sg_record_codec c = {.out = r};
         struct sg_claims claims = *from;
         size_t mark = sg_record_open(r, TAG_CLAIMS);
 
@@ -174,7 +174,7 @@ static void save_claims(const struct sg_claims *from, struct sg_record *r)
 
 static void save_evals(const struct sg_evals *from, struct sg_record *r)
 {
-        struct sg_codec c = {.out = r};
+        struct sg_record_codec c = {.out = r};
         struct sg_evals evals = *from;
         size_t mark = sg_record_open(r, TAG_EVALS);
 
@@ -184,7 +184,7 @@ static void save_evals(const struct sg_evals *from, struct sg_record *r)
 
 void sg_learner_save(const struct sg_learner *l, struct sg_record *r)
 {
-        struct sg_codec c = {.out = r};
+        struct sg_record_codec c = {.out = r};
         struct sg_learner learner = *l;
         size_t mark = sg_record_open(r, TAG_LEARNER);
 
@@ -198,17 +198,17 @@ void sg_learner_save(const struct sg_learner *l, struct sg_record *r)
                 save_evals(l->evals, r);
 }
 
-static int load_counters(struct sg_learner *l, struct sg_codec *c)
+static int load_counters(struct sg_learner *l, struct sg_record_codec *c)
 {
         int r = sg_learner_make_counters(l);
 
         if (r < 0)
                 return r;
         code_counters(c, l->counters);
-        return sg_codec_end(c);
+        return sg_record_codec_end(c);
 }
 
-static int load_claims(struct sg_learner *l, struct sg_codec *c)
+static int load_claims(struct sg_learner *l, struct sg_record_codec *c)
 {
         int r = sg_learner_make_claims(l);
 
@@ -217,27 +217,27 @@ static int load_claims(struct sg_learner *l, struct sg_codec *c)
         code_claims(c, l->claims);
         if (l->claims->scaling.given) /* which may be another than it was */
                 sg_scaling_give(&l->claims->scaling, l->job.exponent);
-        return sg_codec_end(c);
+        return sg_record_codec_end(c);
 }
 
-static int load_evals(struct sg_learner *l, struct sg_codec *c)
+static int load_evals(struct sg_learner *l, struct sg_record_codec *c)
 {
         int r = sg_learner_make_evals(l);
 
         if (r < 0)
                 return r;
         code_evals(c, l->evals);
-        return sg_codec_end(c);
+        return sg_record_codec_end(c);
 }
 
 static int load_field(struct sg_learner *l, const struct sg_field *f)
 {
-        struct sg_codec c = {.p = f->data, .end = f->data + f->size};
+        struct sg_record_codec c = {.p = f->data, .end = f->data + f->size};
 
         switch (f->tag) {
         case TAG_LEARNER:
                 code_learner(&c, l);
-                return sg_codec_end(&c);
+                return sg_record_codec_end(&c);
         case TAG_COUNTERS:
                 return load_counters(l, &c);
         case TAG_CLAIMS:
