@@ -6,26 +6,26 @@
 #include "ctl/ask/client.h"
 #include "ctl/line/ids.h"
 
-struct sg_each {
+struct sg_calls {
         struct sg_client *client;
         const struct sg_ids *ids;
         size_t window;          /* calls under way at most */
         uint64_t deadline_usec; /* monotonic, for what takes its time; UINT64_MAX = none */
         void *userdata;
         /* Makes the call for a job. */
-        int (*build)(struct sg_each *each, const char *id, sd_bus_message **ret,
+        int (*build)(struct sg_calls *calls, const char *id, sd_bus_message **ret,
                      struct sg_error *e);
         /* Takes its answer, which may be an error. Negative stops it all. */
-        int (*take)(struct sg_each *each, size_t index, sd_bus_message *reply);
+        int (*take)(struct sg_calls *calls, size_t index, sd_bus_message *reply);
         bool stop; /* take() may set it: enough is known */
 
         /* private */
-        struct sg_each_call *calls;
+        struct sg_call *each;
         size_t under_way;
         bool heard;
         int result;
 };
 
 /* 0 done, 1 the deadline has passed, -ECONNRESET, or negative. */
-int sg_each_run(struct sg_each *each, struct sg_error *e);
-void sg_each_deinit(struct sg_each *each);
+int sg_calls_run(struct sg_calls *calls, struct sg_error *e);
+void sg_calls_deinit(struct sg_calls *calls);

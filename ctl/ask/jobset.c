@@ -16,12 +16,12 @@ struct run {
         int status;
 };
 
-static int build(struct sg_each *each, const char *id, sd_bus_message **ret, struct sg_error *e)
+static int build(struct sg_calls *calls, const char *id, sd_bus_message **ret, struct sg_error *e)
 {
-        struct run *run = each->userdata;
+        struct run *run = calls->userdata;
         int r;
 
-        r = sg_client_job(each->client, id, run->set->member, ret, e);
+        r = sg_client_job(calls->client, id, run->set->member, ret, e);
         if (r < 0 || !run->set->append)
                 return r;
         r = run->set->append(*ret, run->set->userdata);
@@ -69,10 +69,10 @@ static bool has_ended(const sd_bus_error *error)
                sd_bus_error_has_name(error, SD_BUS_ERROR_UNKNOWN_OBJECT);
 }
 
-static int take(struct sg_each *each, size_t index, sd_bus_message *reply)
+static int take(struct sg_calls *calls, size_t index, sd_bus_message *reply)
 {
-        struct run *run = each->userdata;
-        const char *id = each->ids->v[index];
+        struct run *run = calls->userdata;
+        const char *id = calls->ids->v[index];
         const sd_bus_error *error = sd_bus_message_get_error(reply);
         json_t *entry;
 
@@ -95,17 +95,17 @@ int sg_jobset_call(const struct sg_jobset *set, struct sg_client *c, struct sg_e
 {
         _cleanup_json_ json_t *report = set->inv->json ? json_array() : NULL;
         struct run run = {.set = set, .report = report};
-        struct sg_each each = {.client = c,
-                               .ids = set->ids,
-                               .window = WINDOW,
-                               .deadline_usec = UINT64_MAX,
-                               .userdata = &run,
-                               .build = build,
-                               .take = take};
+        struct sg_calls calls = {.client = c,
+                                 .ids = set->ids,
+                                 .window = WINDOW,
+                                 .deadline_usec = UINT64_MAX,
+                                 .userdata = &run,
+                                 .build = build,
+                                 .take = take};
         int r;
 
-        r = sg_each_run(&each, e);
-        sg_each_deinit(&each);
+        r = sg_calls_run(&calls, e);
+        sg_calls_deinit(&calls);
         if (r < 0)
                 return r;
         if (report)

@@ -19,9 +19,9 @@ struct waiter {
         bool ended;
 };
 
-static int build(struct sg_each *each, const char *id, sd_bus_message **ret, struct sg_error *e)
+static int build(struct sg_calls *calls, const char *id, sd_bus_message **ret, struct sg_error *e)
 {
-        int r = sg_client_manager(each->client, "WaitJob", ret, e);
+        int r = sg_client_manager(calls->client, "WaitJob", ret, e);
 
         if (r < 0)
                 return r;
@@ -29,9 +29,9 @@ static int build(struct sg_each *each, const char *id, sd_bus_message **ret, str
         return r < 0 ? sg_error_errno(e, r, "cannot make the request") : 0;
 }
 
-static int take(struct sg_each *each, size_t index, sd_bus_message *reply)
+static int take(struct sg_calls *calls, size_t index, sd_bus_message *reply)
 {
-        struct waiter *w = each->userdata;
+        struct waiter *w = calls->userdata;
         const sd_bus_error *error = sd_bus_message_get_error(reply);
         const char *state, *reason;
         int32_t status;
@@ -39,7 +39,7 @@ static int take(struct sg_each *each, size_t index, sd_bus_message *reply)
         if (error) {
                 struct sg_error e = {0};
 
-                (void)sg_error_from_reply(&e, error, each->ids->v[index]);
+                (void)sg_error_from_reply(&e, error, calls->ids->v[index]);
                 w->status[index] = sg_error_print(&e, 0, w->inv->json);
         } else if (sd_bus_message_read(reply, "sis", &state, &status, &reason) < 0) {
                 return -EBADMSG;
@@ -47,7 +47,7 @@ static int take(struct sg_each *each, size_t index, sd_bus_message *reply)
                 w->status[index] = status & 0xff;
         }
         if (w->inv->any && !w->ended) {
-                w->ended = each->stop = true;
+                w->ended = calls->stop = true;
                 w->first_ended = index;
         }
         return 0;
@@ -102,26 +102,26 @@ static int wait_all(struct sg_client *c, const struct sg_ids *ids, struct waiter
                     struct sg_error *e)
 {
         const struct sg_invocation *inv = w->inv;
-        struct sg_each each = {.client = c,
-                               .ids = ids,
-                               .window = inv->any ? SIZE_MAX : 256,
-                               .deadline_usec = UINT64_MAX,
-                               .userdata = w,
-                               .build = build,
-                               .take = take};
+        struct sg_calls calls = {.client = c,
+                                 .ids = ids,
+                                 .window = inv->any ? SIZE_MAX : 256,
+                                 .deadline_usec = UINT64_MAX,
+                                 .userdata = w,
+                                 .build = build,
+                                 .take = take};
         int r;
 
         if (inv->timeout != SG_UNLIMITED)
-                each.deadline_usec = sg_now_monotonic_usec() + inv->timeout;
+                calls.deadline_usec = sg_now_monotonic_usec() + inv->timeout;
         r = sg_client_open(c, inv->socket, e);
         for (;;) {
                 if (r >= 0)
-                        r = sg_each_run(&each, e);
+                        r = sg_calls_run(&calls, e);
                 if (r != -ECONNRESET)
                         break;
                 r = sg_client_reopen(c, PATIENCE_USEC, e);
         }
-        sg_each_deinit(&each);
+        sg_calls_deinit(&calls);
         if (r > 0)
                 return timed_out(inv, e);
         return r == -EBADMSG ? sg_error_garbled(e, r) : r;
