@@ -313,7 +313,7 @@ static int run(const struct options *o, char **argv)
 {
         _cleanup_(sd_event_unrefp) sd_event *event = NULL;
         _cleanup_free_ char *why = NULL;
-        struct sg_notifier *notifier = NULL;
+        struct sg_readiness *readiness = NULL;
         struct sg_manager *m;
         int r;
 
@@ -340,11 +340,11 @@ static int run(const struct options *o, char **argv)
                         printf("schedgovd: ready on %s/bus (%s)\n", sg_store_dir(m->store),
                                sg_backend_name(m->backend));
                 (void)fflush(stdout);
-                r = sg_notifier_new(&notifier, m);
+                r = sg_readiness_new(&readiness, m);
         }
         if (r >= 0)
                 r = sd_event_loop(event);
-        sg_notifier_free(notifier);
+        sg_readiness_free(readiness);
         if (r == SG_START_OVER)
                 r = start_over(argv);
         (void)sd_notify(0, "STOPPING=1");

@@ -95,9 +95,9 @@ int sg_manager_reload(struct sg_manager *m, struct sg_config_errors *errors)
 {
         int r;
 
-        sg_notify_reloading();
+        sg_readiness_reloading();
         r = reload(m, errors);
-        sg_notify_ready();
+        sg_readiness_ready();
         return r;
 }
 

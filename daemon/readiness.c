@@ -12,7 +12,7 @@
 #include <inttypes.h>
 #include <systemd/sd-daemon.h>
 
-struct sg_notifier {
+struct sg_readiness {
         struct sg_manager *manager;
         sd_event_source *after, *timer; /* after: every event; timer: set while a look is due */
         bool armed, looked;
@@ -31,7 +31,7 @@ static void count(const struct sg_manager *m, uint64_t *ret_running, uint64_t *r
         }
 }
 
-static void tell(struct sg_notifier *n, const char *prefix)
+static void tell(struct sg_readiness *n, const char *prefix)
 {
         (void)sd_notifyf(0, "%sSTATUS=%" PRIu64 " running, %" PRIu64 " waiting", prefix, n->running,
                          n->waiting);
@@ -39,7 +39,7 @@ static void tell(struct sg_notifier *n, const char *prefix)
 
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 {
-        struct sg_notifier *n = userdata;
+        struct sg_readiness *n = userdata;
         uint64_t running, waiting;
 
         (void)source;
@@ -57,7 +57,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 
 static int on_event(sd_event_source *source, void *userdata)
 {
-        struct sg_notifier *n = userdata;
+        struct sg_readiness *n = userdata;
 
         (void)source;
         if (n->looked) { /* this was our own timer: the daemon is idle */
@@ -71,9 +71,9 @@ static int on_event(sd_event_source *source, void *userdata)
         return 0;
 }
 
-int sg_notifier_new(struct sg_notifier **ret, struct sg_manager *m)
+int sg_readiness_new(struct sg_readiness **ret, struct sg_manager *m)
 {
-        struct sg_notifier *n;
+        struct sg_readiness *n;
         int r;
 
         if (!getenv("NOTIFY_SOCKET"))
@@ -92,7 +92,7 @@ int sg_notifier_new(struct sg_notifier **ret, struct sg_manager *m)
         if (r >= 0)
                 r = sd_event_add_post(m->event, &n->after, on_event, n);
         if (r < 0) {
-                sg_notifier_free(n);
+                sg_readiness_free(n);
                 return r;
         }
         count(m, &n->running, &n->waiting);
@@ -101,7 +101,7 @@ int sg_notifier_new(struct sg_notifier **ret, struct sg_manager *m)
         return 0;
 }
 
-struct sg_notifier *sg_notifier_free(struct sg_notifier *n)
+struct sg_readiness *sg_readiness_free(struct sg_readiness *n)
 {
         if (!n)
                 return NULL;
@@ -111,12 +111,12 @@ struct sg_notifier *sg_notifier_free(struct sg_notifier *n)
         return NULL;
 }
 
-void sg_notify_reloading(void)
+void sg_readiness_reloading(void)
 {
         (void)sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, sg_now_monotonic_usec());
 }
 
-void sg_notify_ready(void)
+void sg_readiness_ready(void)
 {
         (void)sd_notify(0, "READY=1");
 }

@@ -8,13 +8,13 @@
 #include <systemd/sd-event.h>
 
 struct sg_manager;
-struct sg_notifier;
+struct sg_readiness;
 
 /* READY=1, and from then on STATUS= when the numbers of jobs have changed; and the watchdog. *ret
  * stays NULL where nobody listens. */
-int sg_notifier_new(struct sg_notifier **ret, struct sg_manager *m);
-struct sg_notifier *sg_notifier_free(struct sg_notifier *n);
+int sg_readiness_new(struct sg_readiness **ret, struct sg_manager *m);
+struct sg_readiness *sg_readiness_free(struct sg_readiness *n);
 
 /* Around a reload, as Type=notify-reload wants it. */
-void sg_notify_reloading(void);
-void sg_notify_ready(void);
+void sg_readiness_reloading(void);
+void sg_readiness_ready(void);
