@@ -4,8 +4,8 @@
  * A node on which everybody shares fairly: between classes by their weights, between the users of a
  * class equally, between the jobs of a user by theirs; nobody gets more than its width, and nothing
  * is left over that somebody could use. What would have happened there is what jobs are promised
- * (guard.h), so it's computed exactly, event by event: O(jobs × users) at worst, near O(jobs · log)
- * with few users.
+ * (promise.h), so it's computed exactly, event by event: O(jobs × users) at worst, near O(jobs ·
+ * log) with few users.
  *
  * A job with a share s gets on by width·(s/width)^exponent: by s if it scales linearly, and by its
  * width if it has all that it can use.

@@ -112,7 +112,7 @@ int sg_share_in_order(const struct sg_share_snapshot *s, const double *ranks,
 
         if (!base || !turns)
                 return -ENOMEM;
-        r = sg_guard_fair(s, base);
+        r = sg_promise_fair(s, base);
         if (r < 0)
                 return r;
         kept = keep_back(s, floor, base);

@@ -60,7 +60,7 @@ static int step_init(struct step *p, const struct sg_share_snapshot *s)
         p->weights = p->shares + n;
         p->rooms = p->weights + n;
         p->parts = p->rooms + n;
-        return sg_guard_fair(s, p->shares);
+        return sg_promise_fair(s, p->shares);
 }
 
 static bool takes_turns(const struct sg_share_job *j)

@@ -2,9 +2,9 @@
 /*
  * growth: the default. Jobs run one after the other, so far as they fill the node, in the order of
  * what a second of the node gains with each; but none later than it would have been if all had
- * shared fairly, but for a small part (guard.h). A job that has said nothing yet is probed. Beside
- * that order are jobs that somebody waits for, which keep their fair share, and jobs that don't
- * wait for the CPU, from which it is never taken; what they use is missing to the others.
+ * shared fairly, but for a small part (promise.h). A job that has said nothing yet is probed.
+ * Beside that order are jobs that somebody waits for, which keep their fair share, and jobs that
+ * don't wait for the CPU, from which it is never taken; what they use is missing to the others.
  *
  * It never caps anybody: what one job doesn't use another gets.
  */
@@ -26,7 +26,7 @@
 
 struct growth {
         const struct sg_share_settings *settings;
-        struct sg_guard *guard;
+        struct sg_promise *promise;
         struct sg_probes probes;
         uint64_t first; /* key of the one that was chosen last */
 };
@@ -46,7 +46,7 @@ static void growth_destroy(void *state)
 
         if (!g)
                 return;
-        sg_guard_free(g->guard);
+        sg_promise_free(g->promise);
         sg_probes_deinit(&g->probes);
         free(g);
 }
@@ -64,7 +64,7 @@ static int growth_create(void **ret, const struct sg_share_settings *settings)
         if (!g)
                 return -ENOMEM;
         g->settings = settings;
-        r = sg_guard_new(&g->guard);
+        r = sg_promise_new(&g->promise);
         if (r < 0)
                 return r;
         *ret = TAKE_PTR(g);
@@ -99,7 +99,7 @@ static bool takes_turns(const struct sg_share_job *j)
         return sg_share_takes_part(j) && j->cpu_bound;
 }
 
-/* Fair shares cost as much as the guard, and mostly nobody needs them. */
+/* Fair shares cost as much as promises, and mostly nobody needs them. */
 static int look_around(struct step *p, double floor)
 {
         bool needed = floor > 0;
@@ -109,9 +109,9 @@ static int look_around(struct step *p, double floor)
 
                 needed = needed || (j->aside && !j->held);
                 p->many_users = p->many_users || j->uid != p->s->jobs[0].uid;
-                p->planned = p->planned || (takes_turns(j) && sg_guard_exponent(j) < 1);
+                p->planned = p->planned || (takes_turns(j) && sg_promise_exponent(j) < 1);
         }
-        return needed ? sg_guard_fair(p->s, p->fair) : 0;
+        return needed ? sg_promise_fair(p->s, p->fair) : 0;
 }
 
 /* What stays with those in the order, whatever those beside it use. */
@@ -166,7 +166,7 @@ static struct sg_growth_job candidate(const struct growth *g, const struct step 
                 .due = sg_growth_due(j->arrival, p->finish[origin],
                                      p->planned ? fmax(no_harm, PLAN_NO_HARM) : no_harm),
                 .importance = p->s->classes[j->class].weight,
-                .exponent = sg_guard_exponent(j),
+                .exponent = sg_promise_exponent(j),
                 .estimate = &j->estimate,
         };
 
@@ -314,7 +314,7 @@ static int growth_step(void *state, const struct sg_share_snapshot *s, struct sg
         if (r == 0)
                 r = look_around(&p, g->settings->floor);
         if (r == 0)
-                r = sg_guard_step(g->guard, s, p.finish);
+                r = sg_promise_step(g->promise, s, p.finish);
         if (r < 0)
                 return r;
         sg_probes_advance(&g->probes, s->now);
@@ -336,20 +336,20 @@ static void growth_finished(void *state, uint64_t key, double used, double now)
         struct growth *g = state;
 
         (void)now;
-        sg_guard_finished(g->guard, key, used);
+        sg_promise_finished(g->promise, key, used);
 }
 
-enum { TAG_FIRST = 1, TAG_GUARD = 2, TAG_PROBES = 3 };
+enum { TAG_FIRST = 1, TAG_PROMISE = 2, TAG_PROBES = 3 };
 
 static void growth_save(const void *state, struct sg_record *r)
 {
         const struct growth *g = state;
-        size_t guard;
+        size_t promise;
 
         sg_record_put_u64(r, TAG_FIRST, g->first);
-        guard = sg_record_open(r, TAG_GUARD);
-        sg_guard_save(g->guard, r);
-        sg_record_close(r, guard);
+        promise = sg_record_open(r, TAG_PROMISE);
+        sg_promise_save(g->promise, r);
+        sg_record_close(r, promise);
         sg_probes_save(&g->probes, r, TAG_PROBES);
 }
 
@@ -358,8 +358,8 @@ static int load_field(struct growth *g, const struct sg_field *f)
         switch (f->tag) {
         case TAG_FIRST:
                 return sg_field_u64(f, &g->first);
-        case TAG_GUARD:
-                return sg_guard_load(g->guard, f->data, f->size);
+        case TAG_PROMISE:
+                return sg_promise_load(g->promise, f->data, f->size);
         case TAG_PROBES:
                 return sg_probes_load(&g->probes, f->data, f->size);
         default:
@@ -382,7 +382,7 @@ static int growth_load(void *state, const void *data, size_t size)
         if (r == 0)
                 return 0;
         g->first = 0;
-        (void)sg_guard_load(g->guard, NULL, 0);
+        (void)sg_promise_load(g->promise, NULL, 0);
         sg_probes_deinit(&g->probes);
         return r;
 }

@@ -33,7 +33,7 @@ static int step_init(struct step *p, const struct sg_share_snapshot *s)
         p->remaining = p->shares + n;
         p->parts = p->remaining + n;
         p->room = p->parts + n;
-        return sg_guard_fair(s, p->shares);
+        return sg_promise_fair(s, p->shares);
 }
 
 static void step_deinit(struct step *p)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * See guard.h. What a job has got on the virtual node (served) is brought forward with what was
+ * See promise.h. What a job has got on the virtual node (served) is brought forward with what was
  * known at the last step, before anything new is taken; ghosts come to rest by it. A class is known
  * by a hash of its name, since a ghost may outlive the order of the classes.
  */
@@ -18,7 +18,7 @@
 #define WEIGHT_MIN 1e-3 /* nobody is given nothing for ever */
 
 /* As it is kept over a restart. */
-struct guard_job {
+struct promise_job {
         uint64_t key, class;
         double class_weight, weight, width, exponent;
         double total;  /* INFINITY: is there to stay */
@@ -29,9 +29,9 @@ struct guard_job {
         uint8_t ghost, done, held, unused;
 };
 
-struct sg_guard {
-        double now;             /* up to which jobs were served */
-        struct guard_job *jobs; /* by key */
+struct sg_promise {
+        double now;               /* up to which jobs were served */
+        struct promise_job *jobs; /* by key */
         size_t n;
         double ended; /* what jobs that have ended since the last step got in it */
         double lost;  /* of the real node: seconds that others had, but for those it stood still */
@@ -40,9 +40,9 @@ struct sg_guard {
 
 /* Of one step: a thousand jobs take more than is worth keeping between steps. */
 struct work {
-        struct guard_job *merged;
+        struct promise_job *merged;
         struct sg_fair_job *fair;
-        size_t *origin; /* in the guard's jobs, of fair[] */
+        size_t *origin; /* in the jobs there, of fair[] */
         double before;  /* the time of the step before this */
         struct sg_fair_node *node;
 };
@@ -65,9 +65,9 @@ static int work_init(struct work *w, size_t n_jobs)
         return sg_fair_node_new(&w->node, n_jobs);
 }
 
-int sg_guard_new(struct sg_guard **ret)
+int sg_promise_new(struct sg_promise **ret)
 {
-        struct sg_guard *g = calloc(1, sizeof(*g));
+        struct sg_promise *g = calloc(1, sizeof(*g));
 
         if (!g)
                 return -ENOMEM;
@@ -75,7 +75,7 @@ int sg_guard_new(struct sg_guard **ret)
         return 0;
 }
 
-struct sg_guard *sg_guard_free(struct sg_guard *g)
+struct sg_promise *sg_promise_free(struct sg_promise *g)
 {
         if (g)
                 free(g->jobs);
@@ -105,12 +105,12 @@ static uint32_t folded(uint64_t class)
 }
 
 /* Those that are on the virtual node; how many. */
-static size_t gather(const struct sg_guard *g, struct work *w)
+static size_t gather(const struct sg_promise *g, struct work *w)
 {
         size_t n = 0;
 
         for (size_t i = 0; i < g->n; i++) {
-                const struct guard_job *j = &g->jobs[i];
+                const struct promise_job *j = &g->jobs[i];
 
                 if (j->done || j->held)
                         continue;
@@ -128,13 +128,13 @@ static size_t gather(const struct sg_guard *g, struct work *w)
 
 /* What the jobs have got since the last step, those that have ended included. What one had that was
  * ended from outside nobody says: then it was all of the time, dt. */
-static double given(const struct sg_guard *g, const struct sg_share_snapshot *s, double dt)
+static double given(const struct sg_promise *g, const struct sg_share_snapshot *s, double dt)
 {
         const struct sg_share_job *j = s->jobs, *end = s->jobs + s->n_jobs;
         double sum = g->ended;
 
         for (size_t i = 0; i < g->n; i++) {
-                const struct guard_job *known = &g->jobs[i];
+                const struct promise_job *known = &g->jobs[i];
 
                 while (j < end && j->key < known->key)
                         j++;
@@ -146,7 +146,7 @@ static double given(const struct sg_guard *g, const struct sg_share_snapshot *s,
         return sum;
 }
 
-static bool wants_all(const struct sg_guard *g)
+static bool wants_all(const struct sg_promise *g)
 {
         double sum = 0;
 
@@ -158,7 +158,7 @@ static bool wants_all(const struct sg_guard *g)
 
 /* Others than our jobs use the real node, too, and would on a fair one. As long as ours want all of
  * it, what they don't get is what those have, and this node stands still for as long. */
-static double pause_of(struct sg_guard *g, const struct sg_share_snapshot *s)
+static double pause_of(struct sg_promise *g, const struct sg_share_snapshot *s)
 {
         double dt = s->now - g->now, stop;
 
@@ -172,7 +172,7 @@ static double pause_of(struct sg_guard *g, const struct sg_share_snapshot *s)
         return stop;
 }
 
-static void advance(struct sg_guard *g, struct work *w, double now, double stop)
+static void advance(struct sg_promise *g, struct work *w, double now, double stop)
 {
         size_t n = now > g->now ? gather(g, w) : 0;
         double until = now - stop;
@@ -180,7 +180,7 @@ static void advance(struct sg_guard *g, struct work *w, double now, double stop)
         if (n > 0 && until > g->now)
                 sg_fair_node_run(w->node, w->fair, n, g->now, until);
         for (size_t i = 0; i < n && until > g->now; i++) {
-                struct guard_job *j = &g->jobs[w->origin[i]];
+                struct promise_job *j = &g->jobs[w->origin[i]];
 
                 if (w->fair[i].finish <= until) {
                         j->done = true;
@@ -195,7 +195,7 @@ static void advance(struct sg_guard *g, struct work *w, double now, double stop)
                 g->now = now;
 }
 
-static void project(struct sg_guard *g, struct work *w)
+static void project(struct sg_promise *g, struct work *w)
 {
         size_t n = gather(g, w);
 
@@ -210,14 +210,14 @@ static double total_of(const struct sg_share_job *j)
         return j->aside ? INFINITY : j->estimate.total;
 }
 
-double sg_guard_exponent(const struct sg_share_job *j)
+double sg_promise_exponent(const struct sg_share_job *j)
 {
         return j->cpu_bound && j->estimate.exponent > 0 && j->estimate.exponent < LINEAR
                        ? j->estimate.exponent
                        : 1;
 }
 
-static bool differs(const struct guard_job *a, const struct guard_job *b)
+static bool differs(const struct promise_job *a, const struct promise_job *b)
 {
         /* A total is a sum of use and estimate, which lets its last bits tremble. */
         return (a->total != b->total && !(fabs(a->total - b->total) <= 1e-9 * a->total)) ||
@@ -228,25 +228,25 @@ static bool differs(const struct guard_job *a, const struct guard_job *b)
 
 /* It has ended on the fair node, but by a size that wasn't its own: if it kept that promise, work
  * of which nobody knew would go before everybody else's. Honest estimates don't err so far. */
-static bool was_wrong(const struct guard_job *j, double total)
+static bool was_wrong(const struct promise_job *j, double total)
 {
         return total > WRONG * j->served;
 }
 
 /* What the snapshot says of a job, with what was known of it (NULL: it is new). */
-static struct guard_job taken(struct sg_guard *g, const struct sg_share_job *j,
-                              const struct sg_share_class *class, const struct guard_job *known)
+static struct promise_job taken(struct sg_promise *g, const struct sg_share_job *j,
+                                const struct sg_share_class *class, const struct promise_job *known)
 {
-        struct guard_job new = {.key = j->key,
-                                .class = hash(class->name),
-                                .class_weight = positive(class->weight),
-                                .weight = positive(j->weight),
-                                .width = j->width,
-                                .exponent = sg_guard_exponent(j),
-                                .total = total_of(j),
-                                .finish = INFINITY,
-                                .uid = j->uid,
-                                .held = j->held};
+        struct promise_job new = {.key = j->key,
+                                  .class = hash(class->name),
+                                  .class_weight = positive(class->weight),
+                                  .weight = positive(j->weight),
+                                  .width = j->width,
+                                  .exponent = sg_promise_exponent(j),
+                                  .total = total_of(j),
+                                  .finish = INFINITY,
+                                  .uid = j->uid,
+                                  .held = j->held};
 
         new.used = j->used;
         if (!known) { /* it may have run before anybody was promised anything */
@@ -272,7 +272,7 @@ static struct guard_job taken(struct sg_guard *g, const struct sg_share_job *j,
         return new;
 }
 
-static void weigh(struct guard_job *ghost, const struct sg_share_snapshot *s)
+static void weigh(struct promise_job *ghost, const struct sg_share_snapshot *s)
 {
         for (size_t c = 0; c < s->n_classes; c++)
                 if (hash(s->classes[c].name) == ghost->class)
@@ -280,10 +280,10 @@ static void weigh(struct guard_job *ghost, const struct sg_share_snapshot *s)
 }
 
 /* Into to[]; how many they are. */
-static size_t merge(struct sg_guard *g, const struct sg_share_snapshot *s, const struct work *w)
+static size_t merge(struct sg_promise *g, const struct sg_share_snapshot *s, const struct work *w)
 {
-        struct guard_job *to = w->merged;
-        const struct guard_job *old = g->jobs, *end = old ? old + g->n : NULL;
+        struct promise_job *to = w->merged;
+        const struct promise_job *old = g->jobs, *end = old ? old + g->n : NULL;
         const struct sg_share_job *j = s->jobs, *j_end = j ? j + s->n_jobs : NULL;
         size_t n = 0;
 
@@ -309,10 +309,10 @@ static size_t merge(struct sg_guard *g, const struct sg_share_snapshot *s, const
         return n;
 }
 
-static void take(struct sg_guard *g, const struct sg_share_snapshot *s, struct work *w)
+static void take(struct sg_promise *g, const struct sg_share_snapshot *s, struct work *w)
 {
         size_t n = merge(g, s, w);
-        struct guard_job *exact;
+        struct promise_job *exact;
 
         free(g->jobs);
         g->jobs = TAKE_PTR(w->merged);
@@ -322,9 +322,9 @@ static void take(struct sg_guard *g, const struct sg_share_snapshot *s, struct w
                 g->jobs = exact;
 }
 
-static void tell(const struct sg_guard *g, const struct sg_share_snapshot *s, double *vf)
+static void tell(const struct sg_promise *g, const struct sg_share_snapshot *s, double *vf)
 {
-        const struct guard_job *known = g->jobs;
+        const struct promise_job *known = g->jobs;
 
         for (size_t i = 0; i < s->n_jobs; i++, known++) {
                 while (known->key != s->jobs[i].key)
@@ -333,7 +333,7 @@ static void tell(const struct sg_guard *g, const struct sg_share_snapshot *s, do
         }
 }
 
-int sg_guard_step(struct sg_guard *g, const struct sg_share_snapshot *s, double *vf)
+int sg_promise_step(struct sg_promise *g, const struct sg_share_snapshot *s, double *vf)
 {
         _cleanup_(work_deinit) struct work w = {};
         int r;
@@ -350,10 +350,10 @@ int sg_guard_step(struct sg_guard *g, const struct sg_share_snapshot *s, double 
         return 0;
 }
 
-void sg_guard_finished(struct sg_guard *g, uint64_t key, double used)
+void sg_promise_finished(struct sg_promise *g, uint64_t key, double used)
 {
         for (size_t i = 0; i < g->n; i++) {
-                struct guard_job *j = &g->jobs[i];
+                struct promise_job *j = &g->jobs[i];
 
                 if (j->key != key)
                         continue;
@@ -371,7 +371,7 @@ void sg_guard_finished(struct sg_guard *g, uint64_t key, double used)
         }
 }
 
-int sg_guard_fair(const struct sg_share_snapshot *s, double *shares)
+int sg_promise_fair(const struct sg_share_snapshot *s, double *shares)
 {
         _cleanup_(work_deinit) struct work w = {};
         size_t n = 0;
@@ -409,7 +409,7 @@ struct clock {
         uint64_t changed;
 };
 
-void sg_guard_save(const struct sg_guard *g, struct sg_record *r)
+void sg_promise_save(const struct sg_promise *g, struct sg_record *r)
 {
         const struct clock clock = {g->now, g->ended, g->lost, g->changed};
 
@@ -418,7 +418,7 @@ void sg_guard_save(const struct sg_guard *g, struct sg_record *r)
                 sg_record_put(r, TAG_JOB, &g->jobs[i], sizeof(g->jobs[i]));
 }
 
-static bool in_bounds(const struct guard_job *j)
+static bool in_bounds(const struct promise_job *j)
 {
         return j->class_weight >= WEIGHT_MIN && j->weight >= WEIGHT_MIN && j->width > 0 &&
                j->width <= 1 && j->exponent > 0 && j->exponent <= 1 && isfinite(j->class_weight) &&
@@ -426,7 +426,7 @@ static bool in_bounds(const struct guard_job *j)
                isfinite(j->used) && !isnan(j->finish);
 }
 
-static int load_clock(struct sg_guard *g, const struct sg_field *f)
+static int load_clock(struct sg_promise *g, const struct sg_field *f)
 {
         struct clock clock;
 
@@ -443,9 +443,9 @@ static int load_clock(struct sg_guard *g, const struct sg_field *f)
         return 0;
 }
 
-static int load_job(struct sg_guard *g, const struct sg_field *f)
+static int load_job(struct sg_promise *g, const struct sg_field *f)
 {
-        struct guard_job j, *grown;
+        struct promise_job j, *grown;
 
         if (f->size != sizeof(j))
                 return -EBADMSG;
@@ -460,7 +460,7 @@ static int load_job(struct sg_guard *g, const struct sg_field *f)
         return 0;
 }
 
-int sg_guard_load(struct sg_guard *g, const void *data, size_t size)
+int sg_promise_load(struct sg_promise *g, const void *data, size_t size)
 {
         struct sg_reader reader = sg_reader_init(data, size);
         struct sg_field f;

@@ -14,22 +14,22 @@
 #include "base/record.h"
 #include "core/share/share.h"
 
-struct sg_guard;
+struct sg_promise;
 
 /* A job's, 1 if it scales nearly linearly: then what it used is what it did. */
-double sg_guard_exponent(const struct sg_share_job *j);
+double sg_promise_exponent(const struct sg_share_job *j);
 
-int sg_guard_new(struct sg_guard **ret);
-struct sg_guard *sg_guard_free(struct sg_guard *g);
-SG_DEFINE_CLEANUP(struct sg_guard *, sg_guard_free)
+int sg_promise_new(struct sg_promise **ret);
+struct sg_promise *sg_promise_free(struct sg_promise *g);
+SG_DEFINE_CLEANUP(struct sg_promise *, sg_promise_free)
 
 /* Has ended by itself; call before the step that doesn't have it any more. */
-void sg_guard_finished(struct sg_guard *g, uint64_t key, double used);
+void sg_promise_finished(struct sg_promise *g, uint64_t key, double used);
 /* Follows to s->now, takes what the snapshot says from then on. vf: of each job of it; INFINITY =
  * never, of held ones and those aside. -ENOMEM: as before. */
-int sg_guard_step(struct sg_guard *g, const struct sg_share_snapshot *s, double *vf);
+int sg_promise_step(struct sg_promise *g, const struct sg_share_snapshot *s, double *vf);
 /* The shares that a fair node would give the jobs of the snapshot now. -ENOMEM */
-int sg_guard_fair(const struct sg_share_snapshot *s, double *shares);
+int sg_promise_fair(const struct sg_share_snapshot *s, double *shares);
 
-void sg_guard_save(const struct sg_guard *g, struct sg_record *r);
-int sg_guard_load(struct sg_guard *g, const void *data, size_t size); /* -EBADMSG, -ENOMEM */
+void sg_promise_save(const struct sg_promise *g, struct sg_record *r);
+int sg_promise_load(struct sg_promise *g, const void *data, size_t size); /* -EBADMSG, -ENOMEM */

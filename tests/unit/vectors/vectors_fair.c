@@ -46,7 +46,7 @@ json_t *vector_na_finish(const json_t *c)
 /* --- the virtual node beside the real one --- */
 
 struct beside {
-        struct sg_guard *guard;
+        struct sg_promise *promise;
         const char **names; /* of all jobs; a key is the place of its name, and 1 */
         size_t n_names, room;
         struct sg_share_settings settings;
@@ -96,7 +96,7 @@ static void take_ends(struct beside *b, const json_t *ended)
         json_t *used;
 
         json_object_foreach ((json_t *)ended, name, used)
-                sg_guard_finished(b->guard, key_of(b, name), json_number_value(used));
+                sg_promise_finished(b->promise, key_of(b, name), json_number_value(used));
 }
 
 /* Of one moment: who is there, and who has ended since the last one. */
@@ -123,7 +123,7 @@ static json_t *moment(struct beside *b, const json_t *o)
         qsort(jobs, n, sizeof(*jobs), compare_keys);
         if (vector_is_wrong())
                 return out;
-        if (sg_guard_step(b->guard, &s, finish) < 0)
+        if (sg_promise_step(b->promise, &s, finish) < 0)
                 abort();
         for (size_t i = 0; i < n; i++)
                 json_object_set_new(out, b->names[jobs[i].key - 1], vector_real(finish[i]));
@@ -138,14 +138,14 @@ json_t *vector_virtual_finish(const json_t *c)
         size_t i;
 
         b.names = calloc(b.room, sizeof(const char *));
-        if (!b.names || sg_guard_new(&b.guard) < 0)
+        if (!b.names || sg_promise_new(&b.promise) < 0)
                 abort();
         sg_share_settings_init(&b.settings);
         b.class = (struct sg_share_class){.name = "", .weight = 100, .settings = &b.settings};
         json_array_foreach (in, i, m) {
                 json_array_append_new(out, moment(&b, m));
         }
-        sg_guard_free(b.guard);
+        sg_promise_free(b.promise);
         free(b.names);
         return json_pack("{s:o}", "moments", out);
 }

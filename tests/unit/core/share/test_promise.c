@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The fair node against one that is computed by hand, and the guard: what it follows, what
- * it keeps, what survives a restart. */
+/* The fair node against one that is computed by hand, and promises: what they follow, what they
+ * keep, what survives a restart. */
 
 #include "tests/unit/test.h"
 
@@ -205,10 +205,10 @@ static void what_never_ends_keeps_its_share(void **state)
         assert_near(jobs[0].share, .25, 1e-12);
 }
 
-/* --- the guard -------------------------------------------------------------------------------- */
+/* --- promises --------------------------------------------------------------------------------- */
 
 struct world {
-        struct sg_guard *guard;
+        struct sg_promise *promise;
         struct sg_share_class classes[2];
         struct sg_share_job jobs[4];
         double vf[4];
@@ -218,7 +218,7 @@ struct world {
 static void world_init(struct world *w)
 {
         *w = (struct world){.classes = {{"a", 100, NULL}, {"b", 100, NULL}}};
-        assert_int_equal(sg_guard_new(&w->guard), 0);
+        assert_int_equal(sg_promise_new(&w->promise), 0);
 }
 
 static struct sg_share_job *join(struct world *w, double total)
@@ -238,7 +238,7 @@ static void step(struct world *w, double now)
         const struct sg_share_snapshot s = {
                 .now = now, .classes = w->classes, .n_classes = 2, .jobs = w->jobs, .n_jobs = w->n};
 
-        assert_int_equal(sg_guard_step(w->guard, &s, w->vf), 0);
+        assert_int_equal(sg_promise_step(w->promise, &s, w->vf), 0);
 }
 
 static void a_ghost_keeps_its_place(void **state)
@@ -252,7 +252,7 @@ static void a_ghost_keeps_its_place(void **state)
         step(&w, 0);
         assert_near(w.vf[0], 20, 1e-9);
         assert_near(w.vf[1], 20, 1e-9);
-        sg_guard_finished(w.guard, 1, 10);
+        sg_promise_finished(w.promise, 1, 10);
         w.jobs[0] = w.jobs[1];
         w.n = 1;
         step(&w, 10);
@@ -260,7 +260,7 @@ static void a_ghost_keeps_its_place(void **state)
         w.jobs[0].used = 5;
         step(&w, 15);
         assert_near(w.vf[0], 20, 1e-9);
-        sg_guard_free(w.guard);
+        sg_promise_free(w.promise);
 }
 
 /* The same key, but nothing of what was done there is its own. */
@@ -278,7 +278,7 @@ static void another_attempt_begins_anew(void **state)
         w.jobs[1].used = 25;
         step(&w, 25);
         assert_near(w.vf[0], 40, 1e-9);
-        sg_guard_free(w.guard);
+        sg_promise_free(w.promise);
 }
 
 /* It has had its share all along; its size, which nobody knew, doesn't count once more. */
@@ -295,12 +295,12 @@ static void who_was_there_to_stay_leaves_no_ghost(void **state)
                 step(&w, 0);
                 w.jobs[0].used = w.jobs[1].used = 5;
                 step(&w, 10);
-                sg_guard_finished(w.guard, 1, 5);
+                sg_promise_finished(w.promise, 1, 5);
                 w.jobs[0] = w.jobs[1];
                 w.n = 1;
                 step(&w, 10);
                 assert_near(w.vf[0], 25, 1e-9);
-                sg_guard_free(w.guard);
+                sg_promise_free(w.promise);
         }
 }
 
@@ -321,7 +321,7 @@ static void what_was_promised_once_stays(void **state)
         step(&w, 11);
         assert_near(w.vf[0], 8, 1e-9);
         assert_near(w.vf[1], 24, 1e-9);
-        sg_guard_free(w.guard);
+        sg_promise_free(w.promise);
 }
 
 /* As a job that lies does: with the old promise its work would go before everybody else's. */
@@ -340,7 +340,7 @@ static void a_promise_on_a_wrong_size_is_none(void **state)
         w.jobs[1].used = 11;
         step(&w, 11);
         assert_true(w.vf[0] > 1000);
-        sg_guard_free(w.guard);
+        sg_promise_free(w.promise);
 }
 
 static void a_size_that_grows_moves_the_finish(void **state)
@@ -362,7 +362,7 @@ static void a_size_that_grows_moves_the_finish(void **state)
         step(&w, 5);
         assert_near(w.vf[0], 5, 1e-9);
         assert_near(w.vf[1], 12.5, 1e-9);
-        sg_guard_free(w.guard);
+        sg_promise_free(w.promise);
 }
 
 /* One user's twelve jobs are owed as much as another's one; so are classes. */
@@ -382,17 +382,17 @@ static void splitting_pays_nobody(void **state)
         w.classes[1].weight = 300;
         step(&w, 0);
         assert_near(w.vf[0], 20 / .75, 1e-9);
-        sg_guard_free(w.guard);
+        sg_promise_free(w.promise);
 }
 
-static void save_and_load(const struct sg_guard *from, struct sg_guard **to)
+static void save_and_load(const struct sg_promise *from, struct sg_promise **to)
 {
         _cleanup_(sg_record_deinitp) struct sg_record r = {};
 
-        sg_guard_save(from, &r);
+        sg_promise_save(from, &r);
         assert_int_equal(r.error, 0);
-        assert_int_equal(sg_guard_new(to), 0);
-        assert_int_equal(sg_guard_load(*to, r.data, r.size), 0);
+        assert_int_equal(sg_promise_new(to), 0);
+        assert_int_equal(sg_promise_load(*to, r.data, r.size), 0);
 }
 
 static void a_restart_forgets_nothing(void **state)
@@ -407,17 +407,17 @@ static void a_restart_forgets_nothing(void **state)
         step(&w, 0);
         w.jobs[1].used = 13;
         step(&w, 13);
-        sg_guard_finished(w.guard, 2, 21);
+        sg_promise_finished(w.promise, 2, 21);
         other = w;
-        save_and_load(w.guard, &other.guard);
+        save_and_load(w.promise, &other.promise);
         w.jobs[1] = other.jobs[1] = w.jobs[2];
         w.n = other.n = 2;
         step(&w, 20);
         step(&other, 20);
         assert_near(w.vf[0], 12, 1e-9);
         assert_memory_equal(w.vf, other.vf, 2 * sizeof(double));
-        sg_guard_free(w.guard);
-        sg_guard_free(other.guard);
+        sg_promise_free(w.promise);
+        sg_promise_free(other.promise);
 }
 
 static void damage_is_refused(void **state)
@@ -431,17 +431,17 @@ static void damage_is_refused(void **state)
         join(&w, 4);
         join(&w, 20);
         step(&w, 0);
-        sg_guard_save(w.guard, &r);
+        sg_promise_save(w.promise, &r);
         for (size_t i = 0; i < r.size; i++) {
                 r.data[i] ^= 0xff;
-                refused += sg_guard_load(w.guard, r.data, r.size) == -EBADMSG;
+                refused += sg_promise_load(w.promise, r.data, r.size) == -EBADMSG;
                 step(&w, 1); /* whatever it was, it does no harm */
                 r.data[i] ^= 0xff;
         }
         assert_true(refused > r.size / 10);
         for (size_t size = 0; size < r.size; size++)
-                (void)sg_guard_load(w.guard, r.data, size);
-        sg_guard_free(w.guard);
+                (void)sg_promise_load(w.promise, r.data, size);
+        sg_promise_free(w.promise);
 }
 
 /* --- speed ------------------------------------------------------------------------------------ */
