@@ -81,7 +81,7 @@ static int reload(struct sg_manager *m, struct sg_config_errors *errors)
         m->settings = (sg_settings_free(m->settings), fresh);
         free(m->config_text);
         m->config_text = text;
-        sg_live_policy_reset(m->policy);
+        sg_overrides_reset(m->policy);
         settings_apply(m);
         sg_adopter_reload(m->adopter);
         sg_monitor_reload(m->monitor);
@@ -256,7 +256,7 @@ static int open_runtime(struct sg_manager *m, const struct sg_manager_options *o
                 *slash = '\0';
         else if (o->socket)
                 dir = ".";
-        r = sg_live_policy_new(&m->policy, dir, m->settings);
+        r = sg_overrides_new(&m->policy, dir, m->settings);
         return r < 0 ? r : sg_monitor_new(&m->monitor, m, dir);
 }
 
@@ -370,7 +370,7 @@ struct sg_manager *sg_manager_free(struct sg_manager *m)
         sg_job_reader_free(m->reader);
         sg_backend_free(m->backend);
         sg_users_free(m->users);
-        sg_live_policy_free(m->policy);
+        sg_overrides_free(m->policy);
         sg_settings_free(m->settings);
         sg_node_deinit(&m->node);
         sd_event_unref(m->event);

@@ -16,7 +16,7 @@
 #include "edge/bus/users.h"
 #include "edge/cgroup/cgroup.h"
 #include "edge/config/config.h"
-#include "edge/config/live-policy.h"
+#include "edge/config/overrides.h"
 #include "edge/kernel/node.h"
 #include "edge/reader/reader.h"
 #include "edge/store/store.h"
@@ -41,7 +41,7 @@ struct sg_manager {
         struct sg_settings *settings;
         struct sg_config_place config_place;
         char *config_text;
-        struct sg_live_policy *policy; /* what of the settings doesn't come from the files */
+        struct sg_overrides *policy; /* what of the settings doesn't come from the files */
         struct sg_jobs *jobs;
         struct sg_users *users;
         struct sg_job_reader *reader;

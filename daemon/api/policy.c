@@ -6,7 +6,7 @@
 #include "core/settings/table.h"
 #include "core/share/share.h"
 #include "edge/common/log.h"
-#include "edge/config/live-policy.h"
+#include "edge/config/overrides.h"
 #include "edge/history/decision-log.h"
 #include "govern/loop.h"
 #include <errno.h>
@@ -69,7 +69,7 @@ static json_t *class_changes(const struct sg_manager *m, const struct sg_class *
         json_t *a = json_array();
 
         for (const struct sg_settings_key *k = sg_settings_keys; k->section; k++)
-                if (sg_live_policy_has(m->policy, c->name, k))
+                if (sg_overrides_has(m->policy, c->name, k))
                         (void)json_array_append_new(a, json_sprintf("%s.%s", k->section, k->key));
         return a;
 }
@@ -107,7 +107,7 @@ static int set_policy(struct sg_manager *m, const char *class, char *const *assi
 
         if (!sg_settings_class(m->settings, class))
                 return sg_api_no_class(m, class, error);
-        r = sg_live_policy_set(m->policy, m->settings, class, assignments, &why);
+        r = sg_overrides_set(m->policy, m->settings, class, assignments, &why);
         if (r == -EINVAL && why)
                 return sd_bus_error_set(error, SG_ERROR_INVALID, why);
         if (r < 0 && r != -ENOMEM)

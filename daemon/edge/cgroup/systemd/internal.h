@@ -145,8 +145,8 @@ void sg_unit_forget_net(struct sg_unit *u);
 int sg_property_append_limits(sd_bus_message *m, const struct sg_scope *s, bool all,
                               const struct sg_limits *l, const struct sg_cpuset *cpus);
 int sg_property_append_cpus(sd_bus_message *m, const struct sg_cpuset *cpus);
-/* live: in place of others. */
-int sg_property_append_devices(sd_bus_message *m, const struct sg_device_list *d, bool live);
+/* replace: in place of others. */
+int sg_property_append_devices(sd_bus_message *m, const struct sg_device_list *d, bool replace);
 /* Compares the kernel's values with the scope's limits and notes what did not arrive. */
 void sg_property_read_back(struct sg_scope *s);
 

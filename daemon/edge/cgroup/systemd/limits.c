@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Live changes of scopes' limits: what differs is sent, and read back when systemd has answered.
+ * Changes of limits of running scopes: what differs is sent, and read back when systemd has
+ * answered.
  *
  * PID 1 does one thing after the other, and others wait for it, too: few changes are on their way
  * to it at a time, one of each unit. Those that wait are sent by how much they change, and give way

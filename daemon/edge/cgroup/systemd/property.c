@@ -171,16 +171,16 @@ static int append_rule(sd_bus_message *m, const struct sg_device_rule *rule)
         return sd_bus_message_append(m, "(ss)", node, rule->access);
 }
 
-int sg_property_append_devices(sd_bus_message *m, const struct sg_device_list *d, bool live)
+int sg_property_append_devices(sd_bus_message *m, const struct sg_device_list *d, bool replace)
 {
         int r;
 
         r = sd_bus_message_append(m, "(sv)", "DevicePolicy", "s", d->closed ? "closed" : "auto");
         /* Rules add up: without this, what a change leaves out would stay. */
-        if (r >= 0 && live)
+        if (r >= 0 && replace)
                 r = sd_bus_message_append(m, "(sv)", "DeviceAllow", "a(ss)", 0);
         /* systemd 252 leaves the program where it is when nothing is left to restrict. */
-        if (r >= 0 && live && !d->closed)
+        if (r >= 0 && replace && !d->closed)
                 r = sd_bus_message_append(m, "(sv)", "DeviceAllow", "a(ss)", 2, "char-*", "rwm",
                                           "block-*", "rwm");
         if (r < 0 || !d->closed)

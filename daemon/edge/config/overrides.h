@@ -8,22 +8,22 @@
 
 #include "core/settings/table.h"
 
-struct sg_live_policy;
+struct sg_overrides;
 
 /* Reads what a daemon before us left, and applies it. What doesn't fit the configuration any more
  * is dropped, which is logged. */
-int sg_live_policy_new(struct sg_live_policy **ret, const char *runtime_dir, struct sg_settings *s);
-struct sg_live_policy *sg_live_policy_free(struct sg_live_policy *p);
-SG_DEFINE_CLEANUP(struct sg_live_policy *, sg_live_policy_free)
+int sg_overrides_new(struct sg_overrides **ret, const char *runtime_dir, struct sg_settings *s);
+struct sg_overrides *sg_overrides_free(struct sg_overrides *p);
+SG_DEFINE_CLEANUP(struct sg_overrides *, sg_overrides_free)
 
 /*
  * KEY=VALUE or SECTION.KEY=VALUE, NULL-terminated; KEY= goes back to what the files say. All or
  * nothing. The class is one of s. -EINVAL: one line in *ret_why (heap); other errors: it couldn't
  * be stored.
  */
-int sg_live_policy_set(struct sg_live_policy *p, struct sg_settings *s, const char *class,
-                       char *const *assignments, char **ret_why);
+int sg_overrides_set(struct sg_overrides *p, struct sg_settings *s, const char *class,
+                     char *const *assignments, char **ret_why);
 /* The configuration was read again: nothing is changed any more. */
-void sg_live_policy_reset(struct sg_live_policy *p);
-bool sg_live_policy_has(const struct sg_live_policy *p, const char *class,
-                        const struct sg_settings_key *key);
+void sg_overrides_reset(struct sg_overrides *p);
+bool sg_overrides_has(const struct sg_overrides *p, const char *class,
+                      const struct sg_settings_key *key);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * See live-policy.h. A class that was changed is kept as what the files said and the assignments
+ * See overrides.h. A class that was changed is kept as what the files said and the assignments
  * since; what is in force is always the one with the others applied to it.
  */
 
-#include "edge/config/live-policy.h"
+#include "edge/config/overrides.h"
 #include "base/file.h"
 #include "edge/common/log.h"
 #include <errno.h>
@@ -28,7 +28,7 @@ struct changed {
         size_t n;
 };
 
-struct sg_live_policy {
+struct sg_overrides {
         char *path;
         struct changed **classes;
         size_t n;
@@ -43,7 +43,7 @@ static struct changed *changed_free(struct changed *c)
 }
 SG_DEFINE_CLEANUP(struct changed *, changed_free)
 
-static struct changed *find(const struct sg_live_policy *p, const char *class)
+static struct changed *find(const struct sg_overrides *p, const char *class)
 {
         for (size_t i = 0; i < p->n; i++)
                 if (strcmp(p->classes[i]->class, class) == 0)
@@ -158,8 +158,7 @@ static int evaluate(const struct changed *c, struct sg_share_settings *ret, char
 }
 
 /* A copy to be changed; of a class that wasn't changed yet, one without changes. */
-static int copy_of(const struct sg_live_policy *p, const struct sg_class *class,
-                   struct changed **ret)
+static int copy_of(const struct sg_overrides *p, const struct sg_class *class, struct changed **ret)
 {
         _cleanup_(changed_freep) struct changed *c = calloc(1, sizeof(*c));
         const struct changed *old = find(p, class->name);
@@ -185,7 +184,7 @@ static void print(FILE *f, const struct changed *c)
 }
 
 /* With `fresh` in place of what is kept of its class. */
-static int store(const struct sg_live_policy *p, const struct changed *fresh)
+static int store(const struct sg_overrides *p, const struct changed *fresh)
 {
         _cleanup_free_ char *text = NULL;
         size_t size = 0;
@@ -204,7 +203,7 @@ static int store(const struct sg_live_policy *p, const struct changed *fresh)
         return sg_replace_file(AT_FDCWD, p->path, text, size, 0600);
 }
 
-static int keep(struct sg_live_policy *p, struct changed **fresh)
+static int keep(struct sg_overrides *p, struct changed **fresh)
 {
         struct changed **grown;
 
@@ -223,7 +222,7 @@ static int keep(struct sg_live_policy *p, struct changed **fresh)
         return 0;
 }
 
-static int set(struct sg_live_policy *p, struct sg_settings *s, const char *name,
+static int set(struct sg_overrides *p, struct sg_settings *s, const char *name,
                char *const *assignments, bool durable, char **ret_why)
 {
         _cleanup_(changed_freep) struct changed *fresh = NULL;
@@ -247,13 +246,13 @@ static int set(struct sg_live_policy *p, struct sg_settings *s, const char *name
         return r;
 }
 
-int sg_live_policy_set(struct sg_live_policy *p, struct sg_settings *s, const char *class,
-                       char *const *assignments, char **ret_why)
+int sg_overrides_set(struct sg_overrides *p, struct sg_settings *s, const char *class,
+                     char *const *assignments, char **ret_why)
 {
         return set(p, s, class, assignments, true, ret_why);
 }
 
-static void read_line(struct sg_live_policy *p, struct sg_settings *s, char *line)
+static void read_line(struct sg_overrides *p, struct sg_settings *s, char *line)
 {
         char *blank = strchr(line, ' ');
         _cleanup_free_ char *why = NULL;
@@ -268,9 +267,9 @@ static void read_line(struct sg_live_policy *p, struct sg_settings *s, char *lin
                        line, blank + 1, why ?: strerror(-r));
 }
 
-int sg_live_policy_new(struct sg_live_policy **ret, const char *runtime_dir, struct sg_settings *s)
+int sg_overrides_new(struct sg_overrides **ret, const char *runtime_dir, struct sg_settings *s)
 {
-        _cleanup_(sg_live_policy_freep) struct sg_live_policy *p = calloc(1, sizeof(*p));
+        _cleanup_(sg_overrides_freep) struct sg_overrides *p = calloc(1, sizeof(*p));
         _cleanup_free_ char *text = NULL;
         char *save = NULL;
         size_t size;
@@ -291,14 +290,14 @@ int sg_live_policy_new(struct sg_live_policy **ret, const char *runtime_dir, str
         return 0;
 }
 
-static void clear(struct sg_live_policy *p)
+static void clear(struct sg_overrides *p)
 {
         for (size_t i = 0; i < p->n; i++)
                 changed_free(p->classes[i]);
         p->n = 0;
 }
 
-struct sg_live_policy *sg_live_policy_free(struct sg_live_policy *p)
+struct sg_overrides *sg_overrides_free(struct sg_overrides *p)
 {
         if (p) {
                 clear(p);
@@ -309,15 +308,15 @@ struct sg_live_policy *sg_live_policy_free(struct sg_live_policy *p)
         return NULL;
 }
 
-void sg_live_policy_reset(struct sg_live_policy *p)
+void sg_overrides_reset(struct sg_overrides *p)
 {
         clear(p);
         if (unlink(p->path) < 0 && errno != ENOENT)
                 sg_log(LOG_WARNING, "cannot remove %s: %m", p->path);
 }
 
-bool sg_live_policy_has(const struct sg_live_policy *p, const char *class,
-                        const struct sg_settings_key *key)
+bool sg_overrides_has(const struct sg_overrides *p, const char *class,
+                      const struct sg_settings_key *key)
 {
         const struct changed *c = find(p, class);
 

@@ -4,7 +4,7 @@
 
 #include "base/file.h"
 #include "edge/common/log.h"
-#include "edge/config/live-policy.h"
+#include "edge/config/overrides.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -18,7 +18,7 @@
 struct fixture {
         char dir[32];
         struct sg_settings *settings;
-        struct sg_live_policy *policy;
+        struct sg_overrides *policy;
 };
 
 /* default as built in, and "train", whose file says Share=srpt and Alpha=0.02 */
@@ -45,7 +45,7 @@ static int setup(void **state)
         strcpy(f->dir, "/tmp/sg-policy-XXXXXX");
         assert_non_null(mkdtemp(f->dir));
         f->settings = load_settings();
-        assert_int_equal(sg_live_policy_new(&f->policy, f->dir, f->settings), 0);
+        assert_int_equal(sg_overrides_new(&f->policy, f->dir, f->settings), 0);
         *state = f;
         return 0;
 }
@@ -54,7 +54,7 @@ static int teardown(void **state)
 {
         struct fixture *f = *state;
 
-        sg_live_policy_free(f->policy);
+        sg_overrides_free(f->policy);
         sg_settings_free(f->settings);
         assert_int_equal(sg_remove_tree(AT_FDCWD, f->dir), 0);
         free(f);
@@ -64,10 +64,10 @@ static int teardown(void **state)
 /* As a new daemon would, with the same files or others. */
 static void restart(struct fixture *f, struct sg_settings *settings)
 {
-        sg_live_policy_free(f->policy);
+        sg_overrides_free(f->policy);
         sg_settings_free(f->settings);
         f->settings = settings;
-        assert_int_equal(sg_live_policy_new(&f->policy, f->dir, f->settings), 0);
+        assert_int_equal(sg_overrides_new(&f->policy, f->dir, f->settings), 0);
 }
 
 static const struct sg_share_settings *share(struct fixture *f, const char *class)
@@ -76,7 +76,7 @@ static const struct sg_share_settings *share(struct fixture *f, const char *clas
 }
 
 #define set(f, class, why, ...)                                                                    \
-        sg_live_policy_set((f)->policy, (f)->settings, class, (char *[]){__VA_ARGS__, NULL}, why)
+        sg_overrides_set((f)->policy, (f)->settings, class, (char *[]){__VA_ARGS__, NULL}, why)
 
 static void expect_refused(struct fixture *f, const char *assignment, const char *expected)
 {
@@ -103,10 +103,10 @@ static void test_set(void **state)
         assert_true(share(f, "train")->alpha == .1);
         assert_true(share(f, "train")->floor == .1);
         assert_int_equal(share(f, "default")->share, SG_SHARE_GROWTH);
-        assert_true(sg_live_policy_has(f->policy, "train", alpha));
-        assert_false(sg_live_policy_has(f->policy, "default", alpha));
-        assert_false(sg_live_policy_has(f->policy, "train",
-                                        sg_settings_key_find("policy", "FlowCon", "Beta")));
+        assert_true(sg_overrides_has(f->policy, "train", alpha));
+        assert_false(sg_overrides_has(f->policy, "default", alpha));
+        assert_false(sg_overrides_has(f->policy, "train",
+                                      sg_settings_key_find("policy", "FlowCon", "Beta")));
 }
 
 static void test_back_to_the_files(void **state)
@@ -168,9 +168,9 @@ static void test_reload(void **state)
         char *why = NULL;
 
         assert_int_equal(set(f, "train", &why, (char *)"Share=las"), 0);
-        sg_live_policy_reset(f->policy);
-        assert_false(sg_live_policy_has(f->policy, "train",
-                                        sg_settings_key_find("policy", "Policy", "Share")));
+        sg_overrides_reset(f->policy);
+        assert_false(sg_overrides_has(f->policy, "train",
+                                      sg_settings_key_find("policy", "Policy", "Share")));
         restart(f, load_settings());
         assert_int_equal(share(f, "train")->share, SG_SHARE_SRPT);
 }
