@@ -51,7 +51,7 @@ static json_t *class_settings(const struct sg_class *c)
         for (const struct sg_settings_key *k = sg_settings_keys; k->section; k++) {
                 json_t *section;
 
-                if (!sg_settings_key_is_share(k) || !sg_settings_share_format(k, c, value))
+                if (!sg_settings_key_is_share(k) || !sg_settings_key_format(k, c, value))
                         continue;
                 section = json_object_get(o, k->section);
                 if (!section) {

@@ -257,15 +257,6 @@ static int class_check(const struct sg_settings *s, const struct sg_class *c, ch
         return 0;
 }
 
-int sg_share_settings_check(const struct sg_share_settings *s, char **ret_why)
-{
-        return s->max_interval < s->tick
-                       ? why_set(ret_why, -EINVAL,
-                                 "[Growth] MaxInterval= is below Tick=: the longest time between "
-                                 "two looks can't be the shorter one")
-                       : 0;
-}
-
 /* Moves the contents of *c: a file's "default" replaces the built-in one, others go behind. */
 static int class_store(struct sg_settings *s, struct sg_class *c)
 {

@@ -122,8 +122,8 @@ static void format_part(double part, char buf[SG_FORMAT_MAX])
 }
 
 /* By what the row parses with, so that no row says its kind twice. */
-bool sg_settings_share_format(const struct sg_settings_key *k, const struct sg_class *c,
-                              char buf[SG_FORMAT_MAX])
+bool sg_settings_key_format(const struct sg_settings_key *k, const struct sg_class *c,
+                            char buf[SG_FORMAT_MAX])
 {
         const void *field = (const char *)c + k->offset;
         const char *word = NULL;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "core/settings/share.h"
+#include <errno.h>
 #include <math.h>
+#include <string.h>
 
 void sg_share_settings_init(struct sg_share_settings *s)
 {
@@ -20,6 +22,20 @@ void sg_share_settings_init(struct sg_share_settings *s)
                 .literal = false,
                 .resource = SG_RESOURCE_CPU,
         };
+}
+
+int sg_share_settings_check(const struct sg_share_settings *s, char **ret_why)
+{
+        char *why;
+
+        if (s->max_interval >= s->tick)
+                return 0;
+        why = strdup("[Growth] MaxInterval= is below Tick=: the longest time between two looks "
+                     "can't be the shorter one");
+        if (!why)
+                return -ENOMEM;
+        *ret_why = why;
+        return -EINVAL;
 }
 
 /* Unlike in C, NaN is the same as NaN here; so is an infinity as itself. */

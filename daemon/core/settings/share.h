@@ -46,5 +46,7 @@ struct sg_share_settings {
 };
 
 void sg_share_settings_init(struct sg_share_settings *s); /* the defaults */
+/* Whether they fit each other: -EINVAL with one line in *ret_why. */
+int sg_share_settings_check(const struct sg_share_settings *s, char **ret_why);
 /* Whether a policy with the one's state can go on with the other. */
 bool sg_share_settings_equal(const struct sg_share_settings *a, const struct sg_share_settings *b);

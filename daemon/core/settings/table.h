@@ -39,10 +39,8 @@ int sg_settings_parse_seconds(const struct sg_settings_key *k, const char *value
 int sg_settings_parse_part(const struct sg_settings_key *k, const char *value, void *field);
 int sg_settings_parse_number(const struct sg_settings_key *k, const char *value, void *field);
 int sg_settings_parse_exponent(const struct sg_settings_key *k, const char *value, void *field);
-/* Whether they fit each other: -EINVAL with one line in *ret_why. */
-int sg_share_settings_check(const struct sg_share_settings *s, char **ret_why);
 /* Whether a key is one of these: it can be changed while the class's jobs run. */
 bool sg_settings_key_is_share(const struct sg_settings_key *k);
 /* The value in force as one would write it; false: the key isn't one of these. */
-bool sg_settings_share_format(const struct sg_settings_key *k, const struct sg_class *c,
-                              char buf[SG_FORMAT_MAX]);
+bool sg_settings_key_format(const struct sg_settings_key *k, const struct sg_class *c,
+                            char buf[SG_FORMAT_MAX]);

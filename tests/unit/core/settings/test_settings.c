@@ -297,13 +297,13 @@ static void test_share_format(void **state)
                 struct sg_share_settings before;
 
                 if (!k || !sg_settings_key_is_share(k)) {
-                        assert_false(k && sg_settings_share_format(k, b->c, shown));
+                        assert_false(k && sg_settings_key_format(k, b->c, shown));
                         continue;
                 }
-                assert_true(sg_settings_share_format(k, b->c, shown));
+                assert_true(sg_settings_key_format(k, b->c, shown));
                 assert_string_equal(shown, k->fallback);
                 set(b, k->section, k->key, samples[i].good);
-                assert_true(sg_settings_share_format(k, b->c, shown));
+                assert_true(sg_settings_key_format(k, b->c, shown));
                 assert_string_equal(shown, samples[i].good);
                 before = b->c->share;
                 set(b, k->section, k->key, shown);
