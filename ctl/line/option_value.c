@@ -215,7 +215,7 @@ int sg_option_parse_value(const struct sg_option *o, const char *s, uint64_t now
         case SG_OPTION_STEPS:
                 return parse_bounded(s, 1, INT64_MAX, at);
         case SG_OPTION_WEIGHT:
-                return parse_bounded(s, 1, 10000, at);
+                return parse_bounded(s, 1, SG_WEIGHT_MAX, at);
         case SG_OPTION_PRIORITY:
                 return parse_priority(s, at);
         case SG_OPTION_BYTES:

@@ -19,7 +19,7 @@ enum sg_option_type {
         SG_OPTION_COUNT,    /* 32 bits */
         SG_OPTION_NUMBER,   /* 64 bits, or infinity */
         SG_OPTION_STEPS,    /* 63 bits, not 0 */
-        SG_OPTION_WEIGHT,   /* 1 … 10000 */
+        SG_OPTION_WEIGHT,   /* 1 … SG_WEIGHT_MAX */
         SG_OPTION_PRIORITY, /* int64_t */
         SG_OPTION_BYTES,
         SG_OPTION_USEC,

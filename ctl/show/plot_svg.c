@@ -6,10 +6,7 @@
 #include <math.h>
 
 /* In pixels. */
-#define WIDTH 800
 #define LEFT 80
-#define RIGHT 20
-#define TOP 40
 #define PANEL 180 /* with its title and the space below */
 #define PLOT 140
 #define BOTTOM 40
@@ -17,7 +14,7 @@
 
 static double x_of(const struct sg_chart *c, double v)
 {
-        return LEFT + sg_axis_place(&c->x, v) * (WIDTH - LEFT - RIGHT);
+        return LEFT + sg_axis_place(&c->x, v) * (SG_SVG_WIDTH - LEFT - SG_SVG_RIGHT);
 }
 
 static double y_of(const struct sg_chart *c, double top, double v)
@@ -51,7 +48,7 @@ static void print_panel(const struct sg_chart *c, double top, FILE *f)
                 double y = y_of(c, top, v);
 
                 (void)fprintf(f, "<path class=\"grid\" d=\"M%d %.1fH%d\"/>\n", LEFT, y,
-                              WIDTH - RIGHT);
+                              SG_SVG_WIDTH - SG_SVG_RIGHT);
                 sg_svg_text(LEFT - 8, y + 4, "y", sg_axis_label(&c->y, v, label, sizeof(label)), f);
         }
         for (unsigned i = 0; sg_axis_tick(&c->x, i, &v); i++)
@@ -71,13 +68,13 @@ static void print_x_labels(const struct sg_chart *c, double top, FILE *f)
 
 void sg_plot_print_svg(const struct sg_plot *p, FILE *f)
 {
-        int height = TOP + (int)sg_plot_panels(p) * PANEL + BOTTOM;
+        int height = SG_SVG_TOP + (int)sg_plot_panels(p) * PANEL + BOTTOM;
         struct sg_chart chart = {0};
-        double top = TOP + TITLE;
+        double top = SG_SVG_TOP + TITLE;
         char title[128];
         size_t at = 0;
 
-        sg_svg_begin(WIDTH, height, p->heading,
+        sg_svg_begin(SG_SVG_WIDTH, height, p->heading,
                      ".line{stroke:#06c;stroke-width:1.5;stroke-linecap:round;fill:none}", f);
         sg_svg_text(LEFT, 24, "heading", p->heading, f);
         for (; sg_plot_next(p, &at, 5, &chart, title, sizeof(title)); top += PANEL)

@@ -5,6 +5,11 @@
 #include "ctl/line/error.h"
 #include <stdio.h>
 
+/* In pixels. */
+#define SG_SVG_WIDTH 800
+#define SG_SVG_RIGHT 20
+#define SG_SVG_TOP 40
+
 /* "-" is stdout. NULL: described in e. */
 FILE *sg_svg_open(const char *path, struct sg_error *e);
 int sg_svg_close(FILE *f, const char *path, struct sg_error *e);

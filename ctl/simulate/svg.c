@@ -12,10 +12,7 @@
 #include <math.h>
 
 /* In pixels. */
-#define WIDTH 800
 #define LEFT 110
-#define RIGHT 20
-#define TOP 40
 #define LANE 18
 #define BAR 14
 #define GAP 34    /* title and axis of a policy */
@@ -102,7 +99,7 @@ static double end_of(const struct drawing *d)
 
 static double x_of(const struct sg_axis *a, double t)
 {
-        return LEFT + sg_axis_place(a, t) * (WIDTH - LEFT - RIGHT);
+        return LEFT + sg_axis_place(a, t) * (SG_SVG_WIDTH - LEFT - SG_SVG_RIGHT);
 }
 
 static void print_lane(const struct drawing *d, size_t i, const struct sg_axis *a, double top,
@@ -145,7 +142,7 @@ static void print_policy(const struct drawing *d, const struct sg_simulated *p,
 static int print(struct sg_simulation *s, struct drawing *drawings, FILE *f)
 {
         size_t n = drawings[0].n;
-        double end = 0, top = TOP + GAP / 2., panel = (double)n * LANE + GAP;
+        double end = 0, top = SG_SVG_TOP + GAP / 2., panel = (double)n * LANE + GAP;
         struct sg_axis a;
 
         for (size_t k = 0; k < s->n_policies; k++) {
@@ -156,7 +153,7 @@ static int print(struct sg_simulation *s, struct drawing *drawings, FILE *f)
                 end = fmax(end, end_of(&drawings[k]));
         }
         sg_axis_fit(&a, SG_SCALE_SECONDS, 0, end, 9);
-        sg_svg_begin(WIDTH, (int)(TOP + (double)s->n_policies * panel + GAP / 2.),
+        sg_svg_begin(SG_SVG_WIDTH, (int)(SG_SVG_TOP + (double)s->n_policies * panel + GAP / 2.),
                      "What policies do", ".had{fill:#06c}.waited{fill:#999}", f);
         sg_svg_text(LEFT, 24, "heading", "What each job had of what it can use", f);
         for (size_t k = 0; k < s->n_policies; k++)

@@ -16,8 +16,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define PATIENCE_USEC (30ULL * 1000000)
-#define DEFAULT_LINES 100
 #define PAGE 500
 #define SEEN 1024
 
@@ -211,7 +209,7 @@ static int follow(struct follower *f, struct sg_client *c, uint64_t lines, struc
                         r = listen(c, e);
                 if (r != -ECONNRESET)
                         return r;
-                r = sg_client_reopen(c, PATIENCE_USEC, e);
+                r = sg_client_reopen(c, SG_FOLLOW_PATIENCE_USEC, e);
         }
 }
 
@@ -241,7 +239,7 @@ int sg_verb_events(const struct sg_invocation *inv, struct sg_error *e)
 {
         _cleanup_(sg_ids_deinit) struct sg_ids ids = {0};
         struct follower f = {.inv = inv, .job = ""};
-        uint64_t lines = inv->lines != UINT64_MAX ? inv->lines : DEFAULT_LINES;
+        uint64_t lines = inv->lines != UINT64_MAX ? inv->lines : SG_LINES_UNLESS_SAID;
         _cleanup_client_ struct sg_client c = {0};
         int r;
 

@@ -12,7 +12,6 @@
 #include <fcntl.h>
 #include <string.h>
 
-#define DEFAULT_LINES 100
 #define CELL_MAX 512
 
 /* --- now */
@@ -139,8 +138,8 @@ static int explain_log(struct sg_client *c, const struct sg_invocation *inv, con
         if (r >= 0)
                 r = sg_client_call(c, m, NULL, &reply, e);
         if (r >= 0)
-                r = sg_decision_rows_init(&rows,
-                                          inv->lines != UINT64_MAX ? inv->lines : DEFAULT_LINES);
+                r = sg_decision_rows_init(&rows, inv->lines != UINT64_MAX ? inv->lines
+                                                                          : SG_LINES_UNLESS_SAID);
         if (r >= 0)
                 r = read_files(reply, &rows, id, e);
         if (r >= 0 && *id && sg_decision_rows_count(&rows) == 0)

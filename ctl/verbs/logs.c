@@ -19,7 +19,6 @@
 #include <string.h>
 #include <sys/inotify.h>
 
-#define PATIENCE_USEC (30ULL * 1000000)
 #define UNWATCHED_MSEC 200
 /* After a rename the new file follows within this many looks, or it was no rotation. */
 #define ROTATION_LOOKS 20
@@ -328,7 +327,7 @@ static int follow(struct follower *f, struct sg_error *e)
                 if (r != -ECONNRESET)
                         return r;
                 f->slot = sd_bus_slot_unref(f->slot);
-                r = sg_client_reopen(f->client, PATIENCE_USEC, e);
+                r = sg_client_reopen(f->client, SG_FOLLOW_PATIENCE_USEC, e);
         }
 }
 

@@ -22,7 +22,6 @@
 #include <sys/syscall.h>
 
 #define SILENT_USEC (200ULL * 1000)
-#define PATIENCE_USEC (5ULL * 1000000)
 /* A reason that changes with each job of somebody else is told this often at most. */
 #define TELL_USEC (1000ULL * 1000)
 
@@ -262,7 +261,7 @@ int sg_verb_run(const struct sg_invocation *inv, struct sg_error *e)
                         r = attach(&c, id, &attached, e);
                 if (r != -ECONNRESET)
                         break;
-                r = sg_client_reopen(&c, PATIENCE_USEC, e);
+                r = sg_client_reopen(&c, SG_SUBMIT_PATIENCE_USEC, e);
                 if (r < 0)
                         break;
                 sg_warn("schedgovd was restarted; queueing the command again");

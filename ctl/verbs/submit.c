@@ -14,8 +14,6 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#define PATIENCE_USEC (5ULL * 1000000)
-
 static int ask(struct sg_client *c, const struct sg_invocation *inv, const struct sg_command *cmd,
                const char *token, sd_bus_message **ret, struct sg_error *e)
 {
@@ -86,7 +84,7 @@ static int submit(const struct sg_invocation *inv, const struct sg_command *cmd,
 {
         _cleanup_client_ struct sg_client c = {0};
         _cleanup_message_ sd_bus_message *reply = NULL;
-        uint64_t deadline = sg_now_monotonic_usec() + PATIENCE_USEC, first, n;
+        uint64_t deadline = sg_now_monotonic_usec() + SG_SUBMIT_PATIENCE_USEC, first, n;
         char token[SG_REQUEST_TOKEN_SIZE];
         int r;
 
@@ -101,7 +99,7 @@ static int submit(const struct sg_invocation *inv, const struct sg_command *cmd,
                         r = ask(&c, inv, cmd, token, &reply, e);
                 if (r != -ECONNRESET || sg_now_monotonic_usec() > deadline)
                         break;
-                r = sg_client_reopen(&c, PATIENCE_USEC, e);
+                r = sg_client_reopen(&c, SG_SUBMIT_PATIENCE_USEC, e);
         }
         if (r < 0)
                 return r;

@@ -14,6 +14,13 @@ sg_verb_fn sg_verb_run, sg_verb_submit, sg_verb_list, sg_verb_status, sg_verb_pl
         sg_verb_config, sg_verb_adopt, sg_verb_version, sg_verb_help;
 
 /* Shared by several. */
+
+/* How long a governor that is being restarted is waited for: by those who follow something, and by
+ * those who have a command to hand over. */
+#define SG_FOLLOW_PATIENCE_USEC (30ULL * 1000000)
+#define SG_SUBMIT_PATIENCE_USEC (5ULL * 1000000)
+#define SG_LINES_UNLESS_SAID 100 /* of events and decisions */
+
 int sg_verb_dry_run(const struct sg_invocation *inv, struct sg_error *e);
 /* Says what can be foretold of a deadline and of limits; without it the job is submitted all the
  * same. */

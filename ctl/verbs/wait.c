@@ -10,8 +10,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define PATIENCE_USEC (30ULL * 1000000)
-
 struct waiter {
         const struct sg_invocation *inv;
         int *status; /* of each job */
@@ -119,7 +117,7 @@ static int wait_all(struct sg_client *c, const struct sg_ids *ids, struct waiter
                         r = sg_calls_run(&calls, e);
                 if (r != -ECONNRESET)
                         break;
-                r = sg_client_reopen(c, PATIENCE_USEC, e);
+                r = sg_client_reopen(c, SG_FOLLOW_PATIENCE_USEC, e);
         }
         sg_calls_deinit(&calls);
         if (r > 0)

@@ -49,5 +49,6 @@ enum {
 #define SG_SPEC_MAX (8U * 1024 * 1024) /* argv + environment + script of one job */
 #define SG_SCRIPT_MAX (1024U * 1024)
 #define SG_ARRAY_MAX 10000U
+#define SG_WEIGHT_MAX 10000U /* of CPU and IO, as the kernel has it */
 #define SG_PRIORITY_MAX 1000 /* −1000 … 1000 */
 #define SG_PAGE_MAX 500U     /* jobs in one reply */

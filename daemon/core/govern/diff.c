@@ -2,8 +2,6 @@
 #include "core/govern/diff.h"
 #include <math.h>
 
-/* Weights of 100 and 104 can't be told apart in a second of scheduling. */
-#define WEIGHT_STEP .05
 #define CAP_STEP .02
 /* What waits for its turn has its floor only, a hundredth of the largest weight or less, and
  * whenever somebody's turn begins or ends all of these differ. */
@@ -48,7 +46,7 @@ unsigned sg_diff_writes(const struct sg_applied *have, double changed, const str
         double due;
 
         *ret_due = INFINITY;
-        if (have->weight == 0 || differs(have->weight, want->weight, WEIGHT_STEP) ||
+        if (have->weight == 0 || differs(have->weight, want->weight, SG_DIFF_WEIGHT_STEP) ||
             (p->moved && have->weight != want->weight))
                 write |= SG_WRITE_WEIGHT;
         if (cap_differs(have->cap_pm, want->cap_pm))

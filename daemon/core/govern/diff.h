@@ -8,6 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Weights of 100 and 104 can't be told apart in a second of scheduling. */
+#define SG_DIFF_WEIGHT_STEP .05
+
 struct sg_applied {
         uint32_t weight; /* cpu.weight, 0 = none was applied yet */
         uint64_t cap_pm; /* cpu.max in permyriad of one CPU, SG_UNLIMITED = none */

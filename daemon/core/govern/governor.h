@@ -73,7 +73,7 @@ struct sg_decision {
 
 struct sg_class_decision {
         const char *name;
-        uint32_t weight; /* 1 … 10000 among the classes */
+        uint32_t weight; /* 1 … SG_WEIGHT_MAX among the classes */
 };
 
 /* Borrowed until the next call on g. jobs by key; classes as configured, those without jobs keep

@@ -188,7 +188,7 @@ static int load_class_field(struct sg_governed_class *c, const struct sg_field *
                 r = sg_history_load(&c->history, f->data, f->size);
         if (f->tag == TAG_GRANTED)
                 r = sg_field_u64(f, &granted);
-        if (granted > 0 && granted <= SG_SHARE_WEIGHT_MAX)
+        if (granted > 0 && granted <= SG_WEIGHT_MAX)
                 c->granted = (uint32_t)granted;
         return r;
 }

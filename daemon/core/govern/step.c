@@ -5,15 +5,15 @@
  * class, and in each class one for each job.
  */
 
+#include "core/govern/diff.h"
 #include "core/govern/internal.h"
+#include "core/share/policies.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define WEIGHT_MAX 10000U
 #define SAME_SHARE 1e-3
-#define WEIGHT_STEP .05
 #define RETURN_SEC 300 /* jobs that ran when we were restarted are found again by then */
 #define NEW_TICKS 3    /* until its use has been counted */
 #define MOSTLY_IDLE .5
@@ -177,7 +177,7 @@ static bool take(struct sg_governor *g, const struct sg_domain *d)
                 out = g->outs[n++];
                 out.share *= d->capacity;
                 out.cap *= d->capacity;
-                out.weight = out.weight < 1 ? 1 : out.weight > WEIGHT_MAX ? WEIGHT_MAX : out.weight;
+                out.weight = sg_share_round_weight(out.weight);
                 news |= fabs(out.share - j->decision.out.share) > SAME_SHARE ||
                         out.list != j->decision.out.list;
                 j->decision.out = out;
@@ -229,9 +229,9 @@ bool sg_governor_is_calm(const struct sg_governor *g)
 /* The kernel can't tell weights apart that hardly differ: what is in force stays then. */
 static uint32_t steady(double weight, uint32_t before)
 {
-        uint32_t now = (uint32_t)lround(fmin(fmax(weight, 1), WEIGHT_MAX));
+        uint32_t now = sg_share_round_weight(weight);
 
-        return fabs((double)now - (double)before) < WEIGHT_STEP * before ? before : now;
+        return fabs((double)now - (double)before) < SG_DIFF_WEIGHT_STEP * before ? before : now;
 }
 
 /* Classes of one domain, if that is governed, get what their jobs are to have in sum; else, and
@@ -276,7 +276,7 @@ static void weigh_classes(struct sg_governor *g, bool calm)
                 else if (calm || !governed)
                         class->granted = (uint32_t)lround(class->weight);
                 else /* finer than the files' */
-                        class->granted = steady(value / most * WEIGHT_MAX, class->granted);
+                        class->granted = steady(value / most * SG_WEIGHT_MAX, class->granted);
                 g->class_decisions[c] = (struct sg_class_decision){
                         .name = class->name,
                         .weight = class->granted,

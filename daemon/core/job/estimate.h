@@ -26,6 +26,9 @@ enum sg_size_source {
         SG_SIZE_DISTRUST, /* its reports aren't believed */
 };
 
+/* Of exponents: who scales so well, what it has used tells how far it is. */
+#define SG_EXPONENT_LINEAR .95
+
 /* What is known of a job's way, as learner.h gives it. */
 struct sg_estimate {
         double remaining;           /* seconds alone on the node, > 0; not CPU-bound: at its rate */

@@ -18,7 +18,6 @@
 #define LEFT_MIN 0.01  /* of the whole: the end comes when it comes */
 #define PASSED 0.002   /* of the whole: a milestone so near isn't worth anything any more */
 #define SINGLE 1.2     /* CPUs */
-#define LINEAR 0.95    /* exponents: from there on what it used tells how far it is */
 
 int sg_learner_new(struct sg_learner **ret, const struct sg_learner_job *j)
 {
@@ -302,7 +301,7 @@ static enum sg_work_measure measure_of(const struct sg_learner *l)
 {
         if (!sg_learner_cpu_bound(l))
                 return SG_WORK_TIME;
-        return exponent_of(l) < LINEAR ? SG_WORK_SPEED : SG_WORK_CPU;
+        return exponent_of(l) < SG_EXPONENT_LINEAR ? SG_WORK_SPEED : SG_WORK_CPU;
 }
 
 static double since(const struct sg_learner *l, enum sg_work_measure measure, double now,

@@ -46,7 +46,7 @@ struct sg_device_allow {
 struct sg_class {
         char name[SG_CLASS_NAME_MAX];
         char *file;        /* where it comes from, NULL = built in */
-        uint64_t weight;   /* 1 … 10000 of the class against other classes */
+        uint64_t weight;   /* 1 … SG_WEIGHT_MAX of the class against other classes */
         uint64_t max_jobs; /* running at once, SG_UNLIMITED */
         uint64_t max_jobs_per_user;
         enum sg_order order;

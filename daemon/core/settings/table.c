@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <string.h>
 
-#define WEIGHT_MAX 10000U
 #define SEC 1000000ULL
 #define DAY (86400 * SEC)
 #define KIB 1024ULL
@@ -305,18 +304,18 @@ const struct sg_settings_key sg_settings_keys[] = {
         {"Match", "Command", "policy", "", "a pattern, at most 1000 of them", true, sg_settings_parse_pattern, CLASS(match_command), 0, 0},
 
         {"Class", "Name", "policy", "", "letters, digits and \"_-\", at most 32, the first no \"-\", and no file of the kernel's (\"tasks\")", false, parse_class_name, CLASS(name), 0, 0},
-        {"Class", "Weight", "policy", "100", WANTS_WEIGHT, false, parse_count, CLASS(weight), 1, WEIGHT_MAX},
+        {"Class", "Weight", "policy", "100", WANTS_WEIGHT, false, parse_count, CLASS(weight), 1, SG_WEIGHT_MAX},
         {"Class", "MaxJobs", "policy", "infinity", WANTS_COUNT, false, parse_count, CLASS(max_jobs), 1, INF},
         {"Class", "MaxJobsPerUser", "policy", "infinity", WANTS_COUNT, false, parse_count, CLASS(max_jobs_per_user), 1, INF},
 
-        {"Limits", "CPUWeight", "policy", "100", WANTS_WEIGHT, false, parse_count, CLASS(limits.cpu_weight), 1, WEIGHT_MAX},
+        {"Limits", "CPUWeight", "policy", "100", WANTS_WEIGHT, false, parse_count, CLASS(limits.cpu_weight), 1, SG_WEIGHT_MAX},
         {"Limits", "CPUQuota", "policy", "infinity", WANTS_QUOTA, false, parse_percent, CLASS(limits.cpu_quota_pm), SG_CPU_QUOTA_MIN, INF},
         {"Limits", "CPUs", "policy", "", "a number of CPUs such as 4, or a range such as 2-8, up to 1024", false, parse_cpus, CLASS(limits), 1, SG_CPUS_MAX},
         {"Limits", "MemoryHigh", "policy", "infinity", WANTS_BYTES, false, parse_bytes, CLASS(limits.memory_high), MIB, INF},
         {"Limits", "MemoryMax", "policy", "infinity", WANTS_BYTES, false, parse_bytes, CLASS(limits.memory_max), MIB, INF},
         {"Limits", "MemorySwapMax", "policy", "infinity", WANTS_SWAP, false, parse_bytes, CLASS(limits.memory_swap_max), 0, INF},
         {"Limits", "TasksMax", "policy", "infinity", WANTS_COUNT, false, parse_count, CLASS(limits.tasks_max), 1, INF},
-        {"Limits", "IOWeight", "policy", "100", WANTS_WEIGHT, false, parse_count, CLASS(limits.io_weight), 1, WEIGHT_MAX},
+        {"Limits", "IOWeight", "policy", "100", WANTS_WEIGHT, false, parse_count, CLASS(limits.io_weight), 1, SG_WEIGHT_MAX},
         {"Limits", "IOReadBandwidthMax", "policy", "infinity", WANTS_RATE, false, parse_bytes, CLASS(limits.io_read_max), IO_MIN, INF},
         {"Limits", "IOWriteBandwidthMax", "policy", "infinity", WANTS_RATE, false, parse_bytes, CLASS(limits.io_write_max), IO_MIN, INF},
         {"Limits", "TimeLimit", "policy", "infinity", WANTS_TIME, false, parse_usec, CLASS(limits.time_limit_usec), SEC, INF},

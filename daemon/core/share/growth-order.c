@@ -6,10 +6,10 @@
  */
 
 #include "core/share/growth.h"
+#include "proto/names.h"
 #include <math.h>
 #include <stdlib.h>
 
-#define WEIGHT_WHOLE 10000U
 /* Less than of those that fit whole, so that it takes nothing from them: at equal weights a promise
  * was missed by up to 29 s. */
 #define WEIGHT_LAST 1000U
@@ -132,7 +132,7 @@ size_t sg_growth_run_set(struct sg_growth_line *l, double capacity)
                 bool fits = j->width <= left * (1 + 1e-9);
 
                 j->share = fits ? j->width : left;
-                j->weight = !(left > 0) ? 1 : fits ? WEIGHT_WHOLE : WEIGHT_LAST;
+                j->weight = !(left > 0) ? 1 : fits ? SG_WEIGHT_MAX : WEIGHT_LAST;
                 j->list = !(left > 0)       ? SG_LIST_WAIT
                           : isinf(j->index) ? SG_LIST_PROBE
                           : fits            ? SG_LIST_RUN

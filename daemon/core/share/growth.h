@@ -70,8 +70,8 @@ double sg_growth_due(double arrival, double virtual_finish, double no_harm);
 void sg_growth_guard(struct sg_growth_line *l);
 /* … and then order, chosen, and of the jobs turn, reason and other. */
 void sg_growth_order(struct sg_growth_line *l);
-/* The shortest prefix that fills the capacity, and the weights: 10000 for those that fit whole,
- * 1000 for the last, 1 for the rest. Fills share, weight, list; returns how many run. */
+/* The shortest prefix that fills the capacity, and the weights: the largest for those that fit
+ * whole, 1000 for the last, 1 for the rest. Fills share, weight, list; returns how many run. */
 size_t sg_growth_run_set(struct sg_growth_line *l, double capacity);
 /* Instead of both, for jobs of which some scale badly: a plan for all to the end (search.h). Fills
  * order, share, list, reason, and weight with 1: they are to be as the shares. -ENOMEM */

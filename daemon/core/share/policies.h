@@ -1,20 +1,26 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
-/* The policies of share-table.c, each a file of its own, and what they share. */
+/* The policies of table.c, each a file of its own, and what they share. */
 
 #include "core/share/share.h"
+#include "proto/names.h"
 #include <math.h>
 
 #define SG_SHARE_DECLARE(kind, name) extern const struct sg_share_policy sg_share_##name;
 SG_SHARE_POLICIES(SG_SHARE_DECLARE)
 #undef SG_SHARE_DECLARE
 
-#define SG_SHARE_WEIGHT_MAX 10000
+/* The nearest weight that there is. */
+static inline uint32_t sg_share_round_weight(double weight)
+{
+        return (uint32_t)lround(fmin(fmax(weight, 1), SG_WEIGHT_MAX));
+}
+
 /* Weights in proportion to shares that fill the node make the kernel give these shares, and what
  * one doesn't use to the others. */
 static inline uint32_t sg_share_weight(double share)
 {
-        return (uint32_t)lround(fmin(fmax(share * SG_SHARE_WEIGHT_MAX, 1), SG_SHARE_WEIGHT_MAX));
+        return sg_share_round_weight(share * SG_WEIGHT_MAX);
 }
 
 /* A reason, and none of its numbers yet. */

@@ -69,7 +69,7 @@ static int fair_step(void *state, const struct sg_share_snapshot *s, struct sg_s
         for (size_t i = 0; i < s->n_jobs; i++)
                 out[i] = (struct sg_share_out){
                         .share = shares[i],
-                        .weight = (uint32_t)lround(fmin(fmax(s->jobs[i].weight, 1), 10000)),
+                        .weight = sg_share_round_weight(s->jobs[i].weight),
                         .cap = INFINITY,
                         .why = sg_share_because(s->n_jobs == 1 ? SG_REASON_ALONE : SG_REASON_FAIR),
                 };

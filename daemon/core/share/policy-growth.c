@@ -238,14 +238,12 @@ static double level_of(const struct step *p, const struct sg_share_out *out)
         }
         for (size_t i = 0; i < p->s->n_jobs; i++)
                 most = fmax(most, out[i].share);
-        return level > 0 ? level : most / SG_SHARE_WEIGHT_MAX;
+        return level > 0 ? level : most / SG_WEIGHT_MAX;
 }
 
 static uint32_t weight_of(double share, double level)
 {
-        double weight = level > 0 ? share / level : 1;
-
-        return (uint32_t)lround(fmin(fmax(weight, 1), SG_SHARE_WEIGHT_MAX));
+        return sg_share_round_weight(level > 0 ? share / level : 1);
 }
 
 static void tell(const struct step *p, struct sg_share_out *out)
@@ -257,7 +255,7 @@ static void tell(const struct step *p, struct sg_share_out *out)
 
                 out[i].cap = INFINITY;
                 out[i].weight = j->held                  ? 1
-                                : sg_share_is_unbound(j) ? SG_SHARE_WEIGHT_MAX
+                                : sg_share_is_unbound(j) ? SG_WEIGHT_MAX
                                                          : weight_of(out[i].share, level);
                 if (j->held)
                         out[i].why = sg_share_because(SG_REASON_NONE);

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #define WRONG 1.5
-#define LINEAR .95      /* as the learner's */
 #define LOST_MIN .2     /* s: counters are never of quite the same time */
 #define WEIGHT_MIN 1e-3 /* nobody is given nothing for ever */
 
@@ -212,7 +211,7 @@ static double total_of(const struct sg_share_job *j)
 
 double sg_promise_exponent(const struct sg_share_job *j)
 {
-        return j->cpu_bound && j->estimate.exponent > 0 && j->estimate.exponent < LINEAR
+        return j->cpu_bound && j->estimate.exponent > 0 && j->estimate.exponent < SG_EXPONENT_LINEAR
                        ? j->estimate.exponent
                        : 1;
 }

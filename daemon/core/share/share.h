@@ -113,7 +113,7 @@ struct sg_share_why {
 
 struct sg_share_out {
         double share;    /* what it is to get */
-        uint32_t weight; /* 1 … 10000 among the jobs of the node */
+        uint32_t weight; /* 1 … SG_WEIGHT_MAX among the jobs of the node */
         double cap;      /* no more than that; INFINITY = none */
         enum sg_share_list list;
         struct sg_share_why why;

@@ -74,7 +74,7 @@ void sg_fs_set_unenforced(struct sg_scope *s, enum sg_limit_kind kind, bool on)
 /* bfq's range is 1 … 1000 with 100 in the middle, as systemd maps it too. */
 static uint64_t bfq_weight(uint64_t weight)
 {
-        return weight <= 100 ? weight : 100 + (weight - 100) * (1000 - 100) / (10000 - 100);
+        return weight <= 100 ? weight : 100 + (weight - 100) * (1000 - 100) / (SG_WEIGHT_MAX - 100);
 }
 
 static uint64_t shares(uint64_t weight)
