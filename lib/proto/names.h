@@ -46,6 +46,7 @@ enum {
 #define SG_BOOT_ID_MAX 33
 #define SG_TOKEN_MAX 65
 #define SG_INVOCATION_ID_MAX 33
+#define SG_UNIT_NAME_MAX 256           /* as systemd has it */
 #define SG_SPEC_MAX (8U * 1024 * 1024) /* argv + environment + script of one job */
 #define SG_SCRIPT_MAX (1024U * 1024)
 #define SG_ARRAY_MAX 10000U

@@ -8,8 +8,6 @@
 
 #include "core/settings/settings.h"
 
-#define SG_UNIT_NAME_MAX 256
-
 struct sg_adopt_rules {
         const struct sg_settings *settings;
         const char *slice; /* the group of schedgov.slice, NULL = no systemd */

@@ -30,7 +30,8 @@ enum sg_controller {
 };
 extern const char *const sg_controller_names[_SG_CONTROLLER_MAX];
 
-struct sg_class {
+/* The groups of a class. */
+struct sg_class_group {
         struct sg_list list;
         char name[SG_CLASS_NAME_MAX + 1];
         uint64_t weight; /* in force */
@@ -80,7 +81,7 @@ struct sg_device_list {
 struct sg_scope {
         struct sg_backend *backend;
         const struct sg_backend_ops *ops; /* the backend's, but for adopted units */
-        struct sg_class *class;
+        struct sg_class_group *class;
         char name[SG_ATTEMPT_NAME_MAX + 16];
         struct sg_group_dir dirs[SG_HIER_MAX];
         size_t n_dirs;
@@ -140,8 +141,8 @@ void sg_scope_put_dir(struct sg_scope *s, enum sg_hier h, char *path, char *cg);
 void sg_scope_drop_dir(struct sg_scope *s, size_t i); /* frees them; n_dirs is the caller's */
 
 /* The class of that name; NULL if it isn't there, or made. */
-struct sg_class *sg_class_find(const struct sg_backend *b, const char *name);
-int sg_class_get(struct sg_backend *b, const char *name, struct sg_class **ret);
+struct sg_class_group *sg_class_group_find(const struct sg_backend *b, const char *name);
+int sg_class_group_get(struct sg_backend *b, const char *name, struct sg_class_group **ret);
 bool sg_device_list_has(const struct sg_device_list *d, const struct sg_device_rule *rule);
 
 static inline uint32_t sg_bit(unsigned n)

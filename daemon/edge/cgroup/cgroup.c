@@ -109,7 +109,7 @@ int sg_backend_new(struct sg_backend **ret, const struct sg_backend_options *o, 
 
 struct sg_backend *sg_backend_free(struct sg_backend *b)
 {
-        struct sg_class *c, *next;
+        struct sg_class_group *c, *next;
 
         if (!b)
                 return NULL;
@@ -141,9 +141,9 @@ uint32_t sg_backend_unenforced(const struct sg_backend *b)
         return b->unenforced;
 }
 
-struct sg_class *sg_class_find(const struct sg_backend *b, const char *name)
+struct sg_class_group *sg_class_group_find(const struct sg_backend *b, const char *name)
 {
-        struct sg_class *c;
+        struct sg_class_group *c;
 
         sg_list_foreach (c, &b->classes, list)
                 if (strcmp(c->name, name) == 0)
@@ -151,13 +151,13 @@ struct sg_class *sg_class_find(const struct sg_backend *b, const char *name)
         return NULL;
 }
 
-int sg_class_get(struct sg_backend *b, const char *name, struct sg_class **ret)
+int sg_class_group_get(struct sg_backend *b, const char *name, struct sg_class_group **ret)
 {
-        struct sg_class *c;
+        struct sg_class_group *c;
 
         if (strlen(name) > SG_CLASS_NAME_MAX)
                 return -EINVAL;
-        c = sg_class_find(b, name);
+        c = sg_class_group_find(b, name);
         if (c) {
                 *ret = c;
                 return 0;

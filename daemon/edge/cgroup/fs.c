@@ -127,15 +127,15 @@ int sg_fs_class_name(char buf[SG_CLASS_NAME_MAX + 1], const char *name)
         return 0;
 }
 
-int sg_fs_class_get(struct sg_backend *b, const char *name, struct sg_class **ret)
+int sg_fs_class_get(struct sg_backend *b, const char *name, struct sg_class_group **ret)
 {
         char group[SG_CLASS_NAME_MAX + 1];
         int r = sg_fs_class_name(group, name);
 
-        return r < 0 ? r : sg_class_get(b, group, ret);
+        return r < 0 ? r : sg_class_group_get(b, group, ret);
 }
 
-int sg_fs_class_make(struct sg_backend *b, struct sg_class *c, enum sg_hier h, char **why)
+int sg_fs_class_make(struct sg_backend *b, struct sg_class_group *c, enum sg_hier h, char **why)
 {
         char path[PATH_MAX];
         int r;
@@ -344,11 +344,11 @@ static int fs_class_set_weight(struct sg_backend *b, const char *class, uint64_t
                                char **ret_why)
 {
         char name[SG_CLASS_NAME_MAX + 1];
-        struct sg_class *c;
+        struct sg_class_group *c;
 
         if (sg_fs_class_name(name, class) < 0)
                 return 0;
-        c = sg_class_find(b, name);
+        c = sg_class_group_find(b, name);
         return c && c->made ? sg_fs_class_weight(b, c, weight, ret_why) : 0;
 }
 

@@ -10,9 +10,9 @@ const char *sg_fs_find_io_weight(const struct sg_backend *b, bool v2);
 bool sg_fs_usable(const struct sg_backend *b, enum sg_hier h);
 /* Where limits of that kind are held: SG_HIER_MAX if nowhere. */
 enum sg_hier sg_fs_hier_of(const struct sg_backend *b, enum sg_limit_kind kind);
-int sg_fs_class_get(struct sg_backend *b, const char *name, struct sg_class **ret);
+int sg_fs_class_get(struct sg_backend *b, const char *name, struct sg_class_group **ret);
 /* Makes the class's group in a hierarchy, and the base above it, unless they are there. */
-int sg_fs_class_make(struct sg_backend *b, struct sg_class *c, enum sg_hier h, char **why);
+int sg_fs_class_make(struct sg_backend *b, struct sg_class_group *c, enum sg_hier h, char **why);
 /* The group a class has: its name, with '_' before what could be taken for one of our or the
  * kernel's own names. -EINVAL for a name that can't be a group at all. */
 int sg_fs_class_name(char buf[SG_CLASS_NAME_MAX + 1], const char *name);
@@ -50,7 +50,7 @@ uint64_t sg_limit_whole_pages(uint64_t bytes); /* as limits of memory are held *
 int sg_limit_write(const char *group, const char *file, uint64_t value, char **why);
 /* v2: whether the file holds what a limit of that kind should have become. */
 bool sg_limit_stands(const char *group, enum sg_limit_kind kind, const char *file, uint64_t value);
-int sg_fs_class_weight(struct sg_backend *b, struct sg_class *c, uint64_t weight, char **why);
+int sg_fs_class_weight(struct sg_backend *b, struct sg_class_group *c, uint64_t weight, char **why);
 
 /* memory.c: -EBUSY with the old values in force where the job can't be brought below */
 

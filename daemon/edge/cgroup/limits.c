@@ -430,7 +430,7 @@ bool sg_limit_stands(const char *group, enum sg_limit_kind kind, const char *fil
                now == kernel_value(knob_of(kind), true, file, value);
 }
 
-int sg_fs_class_weight(struct sg_backend *b, struct sg_class *c, uint64_t weight, char **why)
+int sg_fs_class_weight(struct sg_backend *b, struct sg_class_group *c, uint64_t weight, char **why)
 {
         const struct knob *knob = knob_of(SG_LIMIT_CPU_WEIGHT);
         enum sg_hier h = sg_fs_hier_of(b, SG_LIMIT_CPU_WEIGHT);

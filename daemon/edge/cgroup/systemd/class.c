@@ -79,7 +79,7 @@ static int append_weight(sd_bus_message *m, uint64_t weight)
         return r < 0 ? r : sd_bus_message_append(m, "(sv)", "IOWeight", "t", weight);
 }
 
-void sg_class_set_weight(struct sg_systemd *sd, struct sg_class *c, uint64_t weight)
+void sg_class_group_set_weight(struct sg_systemd *sd, struct sg_class_group *c, uint64_t weight)
 {
         _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
         char slice[SG_UNIT_NAME_MAX];
@@ -98,13 +98,14 @@ void sg_class_set_weight(struct sg_systemd *sd, struct sg_class *c, uint64_t wei
                 sg_log(LOG_WARNING, "cannot set the weight of %s: %s", slice, strerror(-r));
 }
 
-int sg_class_change_weight(struct sg_backend *b, const char *class, uint64_t weight, char **ret_why)
+int sg_class_group_change_weight(struct sg_backend *b, const char *class, uint64_t weight,
+                                 char **ret_why)
 {
-        struct sg_class *c = sg_class_find(b, class);
+        struct sg_class_group *c = sg_class_group_find(b, class);
 
         (void)ret_why; /* if systemd can't be reached it is told when it is back */
         if (c && c->weight != weight)
-                sg_class_set_weight(b->systemd, c, weight);
+                sg_class_group_set_weight(b->systemd, c, weight);
         return 0;
 }
 
@@ -124,7 +125,7 @@ static int append_holder(sd_bus_message *m, const struct sg_systemd *sd)
         return r < 0 ? r : sd_bus_message_close_container(m);
 }
 
-static void not_held(struct sg_class *c, const sd_bus_error *e)
+static void not_held(struct sg_class_group *c, const sd_bus_error *e)
 {
         c->held = false; /* the next job asks again */
         if (!sg_systemd_is_away(e))
@@ -135,12 +136,12 @@ static void not_held(struct sg_class *c, const sd_bus_error *e)
 static int on_kept(sd_bus_message *reply, void *userdata, sd_bus_error *error)
 {
         const sd_bus_error *e = sd_bus_message_get_error(reply);
-        struct sg_class *c = userdata;
+        struct sg_class_group *c = userdata;
 
         (void)error;
         if (e && sd_bus_error_has_name(e, SG_SYSTEMD_ERROR("NoSuchUnit"))) {
                 c->held = false; /* it has gone meanwhile */
-                sg_class_hold(c->systemd, c);
+                sg_class_group_hold(c->systemd, c);
         } else if (e) {
                 not_held(c, e);
         }
@@ -148,7 +149,7 @@ static int on_kept(sd_bus_message *reply, void *userdata, sd_bus_error *error)
 }
 
 /* It exists, but may be about to stop, as its class was idle a moment ago: then it stays. */
-static int keep_holder(struct sg_class *c)
+static int keep_holder(struct sg_class_group *c)
 {
         _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
         char holder[SG_UNIT_NAME_MAX];
@@ -166,7 +167,7 @@ static int keep_holder(struct sg_class *c)
 static int on_held(sd_bus_message *reply, void *userdata, sd_bus_error *error)
 {
         const sd_bus_error *e = sd_bus_message_get_error(reply);
-        struct sg_class *c = userdata;
+        struct sg_class_group *c = userdata;
 
         (void)error;
         if (e && sd_bus_error_has_name(e, SG_SYSTEMD_ERROR("UnitExists")))
@@ -176,7 +177,7 @@ static int on_held(sd_bus_message *reply, void *userdata, sd_bus_error *error)
         return 0;
 }
 
-static int start_holder(struct sg_systemd *sd, struct sg_class *c)
+static int start_holder(struct sg_systemd *sd, struct sg_class_group *c)
 {
         _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
         char holder[SG_UNIT_NAME_MAX];
@@ -193,7 +194,7 @@ static int start_holder(struct sg_systemd *sd, struct sg_class *c)
                                          0);
 }
 
-void sg_class_hold(struct sg_systemd *sd, struct sg_class *c)
+void sg_class_group_hold(struct sg_systemd *sd, struct sg_class_group *c)
 {
         int r;
 
@@ -207,7 +208,7 @@ void sg_class_hold(struct sg_systemd *sd, struct sg_class *c)
                 return;
         }
         c->held = true;
-        sg_class_set_weight(sd, c, c->weight);
+        sg_class_group_set_weight(sd, c, c->weight);
 }
 
 /* Somebody's own slice in ours stays active when it is empty, as slices do, and needs it. */
@@ -236,10 +237,10 @@ static int stop_slice(struct sg_systemd *sd, const char *slice, char *holder)
         return r < 0 ? r : sg_systemd_send(sd, m, SG_SYSTEMD_ERROR("NoSuchUnit"));
 }
 
-void sg_class_release_idle(struct sg_systemd *sd)
+void sg_class_group_release_idle(struct sg_systemd *sd)
 {
         char slice[SG_UNIT_NAME_MAX], holder[SG_UNIT_NAME_MAX];
-        struct sg_class *c;
+        struct sg_class_group *c;
 
         sg_list_foreach (c, &sd->backend->classes, list) {
                 if (!c->held || c->n_scopes > 0)

@@ -165,9 +165,9 @@ static int make_unit(struct sg_scope *s, const struct sg_unit_request *req)
         if (!req->class)
                 return 0;
         if (s->class->weight != req->class_weight && s->class->held)
-                sg_class_set_weight(sd, s->class, req->class_weight);
+                sg_class_group_set_weight(sd, s->class, req->class_weight);
         s->class->weight = req->class_weight;
-        sg_class_hold(sd, s->class);
+        sg_class_group_hold(sd, s->class);
         return 0;
 }
 

@@ -9,9 +9,6 @@
 #include "edge/cgroup/backend.h"
 #include "edge/common/bus-connection.h"
 
-/* "schedgov-N-ORIGIN-ATTEMPT.INSTANCE.scope" and, with every byte escaped, a class's slices. */
-#define SG_UNIT_NAME_MAX 256
-
 struct sg_systemd {
         struct sg_backend *backend;
         sd_event *event;
@@ -66,7 +63,7 @@ struct sg_unit {
         struct sg_list calls;   /* others, of a unit that was adopted */
         struct sg_scope *scope;
         struct sg_systemd *systemd;
-        char name[SG_UNIT_NAME_MAX];
+        char name[SG_UNIT_NAME_MAX]; /* "schedgov-N-ORIGIN-ATTEMPT.INSTANCE.scope" */
         char *description;
         uint64_t stop_usec;
 
@@ -113,12 +110,13 @@ int sg_class_of_slice(char buf[SG_CLASS_NAME_MAX], const char *slice);
 void sg_class_holder_name(char buf[SG_UNIT_NAME_MAX], const struct sg_systemd *sd,
                           const char *class);
 /* Its slice, with that weight, and in it the holder: asked for ahead of what needs them. */
-void sg_class_hold(struct sg_systemd *sd, struct sg_class *c);
-void sg_class_set_weight(struct sg_systemd *sd, struct sg_class *c, uint64_t weight);
+void sg_class_group_hold(struct sg_systemd *sd, struct sg_class_group *c);
+void sg_class_group_set_weight(struct sg_systemd *sd, struct sg_class_group *c, uint64_t weight);
 /* Of the backend. */
-int sg_class_change_weight(struct sg_backend *b, const char *class, uint64_t weight,
-                           char **ret_why);
-void sg_class_release_idle(struct sg_systemd *sd); /* stops the holders of classes without jobs */
+int sg_class_group_change_weight(struct sg_backend *b, const char *class, uint64_t weight,
+                                 char **ret_why);
+void sg_class_group_release_idle(
+        struct sg_systemd *sd); /* stops the holders of classes without jobs */
 
 /* limits.c */
 int sg_unit_ask_limits(struct sg_scope *s, const struct sg_limits *l, const struct sg_cpuset *cpus,

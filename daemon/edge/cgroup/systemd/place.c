@@ -377,7 +377,7 @@ static int start(struct sg_unit *u)
         if (r < 0)
                 return r;
         u->placing.begins(u->scope, u->placing.userdata);
-        sg_class_hold(sd, u->scope->class);
+        sg_class_group_hold(sd, u->scope->class);
         r = sg_systemd_new_start(sd, &m, u->name);
         if (r >= 0)
                 r = append_scope(m, u);

@@ -28,14 +28,14 @@
 static int on_up(sd_bus *bus, void *userdata)
 {
         struct sg_systemd *sd = userdata;
-        struct sg_class *c;
+        struct sg_class_group *c;
 
         (void)bus;
         sg_list_foreach (c, &sd->backend->classes, list) {
                 if (!c->held && c->n_scopes == 0)
                         continue;
                 c->held = false; /* it may have gone meanwhile; if not, nothing happens */
-                sg_class_hold(sd, c);
+                sg_class_group_hold(sd, c);
         }
         sg_systemd_next(sd);
         return 0;
@@ -66,7 +66,7 @@ static int on_idle(sd_event_source *source, uint64_t usec, void *userdata)
                 return 0;
         if (sg_list_empty(&sd->placing))
                 sd->jobs_match = sd_bus_slot_unref(sd->jobs_match);
-        sg_class_release_idle(sd);
+        sg_class_group_release_idle(sd);
         return 0;
 }
 
@@ -84,7 +84,7 @@ static int note_held(const char *slice, void *userdata)
 {
         struct sg_systemd *sd = userdata;
         char name[SG_CLASS_NAME_MAX], holder[SG_UNIT_NAME_MAX], path[PATH_MAX], below[PATH_MAX];
-        struct sg_class *c;
+        struct sg_class_group *c;
         int r;
 
         if (sg_class_of_slice(name, slice) < 0)
@@ -95,7 +95,7 @@ static int note_held(const char *slice, void *userdata)
                 r = sg_group_join(below, path, holder);
         if (r < 0 || access(below, F_OK) < 0)
                 return r;
-        r = sg_class_get(sd->backend, name, &c);
+        r = sg_class_group_get(sd->backend, name, &c);
         if (r == 0)
                 c->held = true;
         return r;
@@ -148,7 +148,7 @@ static void systemd_stop(struct sg_backend *b)
         if (sd) {
                 bus = sg_bus_connection_get(sd->connection);
                 if (bus) {
-                        sg_class_release_idle(sd);
+                        sg_class_group_release_idle(sd);
                         (void)sd_bus_flush(bus);
                 }
                 sd->jobs_match = sd_bus_slot_unref(sd->jobs_match);
@@ -171,7 +171,7 @@ int sg_unit_new(struct sg_scope *s, const char *class)
         struct sg_unit *u;
         int r;
 
-        r = sg_class_get(s->backend, class, &s->class);
+        r = sg_class_group_get(s->backend, class, &s->class);
         if (r < 0)
                 return r;
         u = calloc(1, sizeof(*u));
@@ -238,7 +238,7 @@ static int plan_scope(struct sg_scope *s, const struct sg_scope_request *req, ch
         s->cpus = req->cpus;
         s->limits.pin = req->limits.pin && sg_cpuset_count(&req->cpus) > 0;
         if (s->class->weight != req->class_weight)
-                sg_class_set_weight(u->systemd, s->class, req->class_weight);
+                sg_class_group_set_weight(u->systemd, s->class, req->class_weight);
         return copy_request(u, req);
 }
 
@@ -381,7 +381,7 @@ const struct sg_backend_ops sg_systemd_ops = {
         .scope_holds = scope_holds,
         .scope_ask_limits = sg_unit_ask_limits,
         .scope_set_devices = sg_unit_set_devices,
-        .class_set_weight = sg_class_change_weight,
+        .class_set_weight = sg_class_group_change_weight,
         .scope_freeze = sg_fs_scope_freeze,
         .scope_frozen = sg_fs_scope_frozen,
         .scope_signal = scope_signal,
