@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* See top_model.h. */
+/* See model.h. */
 
 #include "ctl/top/model.h"
 #include "base/cleanup.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* See top_rounds.h. */
+/* See rounds.h. */
 
 #include "ctl/top/rounds.h"
 #include "base/parse.h"

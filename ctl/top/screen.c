@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * See top_screen.h. Stopping (Ctrl-Z) is left to ncurses, which gives the terminal back meanwhile.
+ * See screen.h. Stopping (Ctrl-Z) is left to ncurses, which gives the terminal back meanwhile.
  * What else ends a program is blocked and read as data, so that it finds the terminal in no state
  * half way; the caller raises it again when the screen is closed.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* See top_view.h. */
+/* See view.h. */
 
 #include "ctl/top/view.h"
 #include "base/cleanup.h"

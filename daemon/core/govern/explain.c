@@ -120,7 +120,7 @@ static void say_milestones(struct text *t, const struct sg_governor *g, const st
                 say(t, " of CPU time\n");
 }
 
-/* How much later than NoHarm= says: growth promises that while it plans (share-growth.c). */
+/* How much later than NoHarm= says: growth promises that while it plans (share/policy-growth.c). */
 static void say_harm(struct text *t, const struct sg_governed *j, const struct sg_share_why *why)
 {
         double fair = why->virtual_finish - j->domain_arrival;

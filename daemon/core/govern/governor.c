@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The governor's jobs: they come, are heard of, and go. What follows from it is decided in
- * governor-step.c.
+ * step.c.
  */
 
 #include "core/govern/internal.h"

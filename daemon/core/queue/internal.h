@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
-/* What the queue's accounts (queue.c) and its decisions (queue-next.c) share. */
+/* What the queue's accounts (queue.c) and its decisions (next.c) share. */
 
 #include "core/queue/order.h"
 #include "core/queue/queue.h"
@@ -98,14 +98,14 @@ static inline uint64_t sg_queue_end_of(const struct sg_queue_entry *e)
 /* Takes the head, or an entry that isn't queued, for a running one of its lane. */
 void sg_queue_account_running(struct sg_queue *q, struct sg_queue_entry *e);
 
-/* queue-memory.c: what memory admits. */
+/* memory.c: what memory admits. */
 uint64_t sg_queue_memory_usable(const struct sg_queue *q, const struct sg_node_snapshot *node);
 uint64_t sg_queue_memory_taken(const struct sg_queue *q, const struct sg_node_snapshot *node);
 uint64_t sg_queue_memory_free(const struct sg_queue *q, const struct sg_node_snapshot *node);
 bool sg_queue_fits(const struct sg_queue *q, const struct sg_node_snapshot *node,
                    const struct sg_queue_entry *e);
 
-/* queue-backfill.c: whether e, which is of lane `of`, may start before the head of `lane`, which
+/* backfill.c: whether e, which is of lane `of`, may start before the head of `lane`, which
  * doesn't fit and for which something is reserved. */
 void sg_lane_reserve(const struct sg_queue *q, const struct sg_node_snapshot *node,
                      struct sg_lane *lane);

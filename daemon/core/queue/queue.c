@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The queue's accounts: lanes and what is in them, how many run of each user and class, and how
- * much memory is promised. Who is next is decided in queue-next.c.
+ * much memory is promised. Who is next is decided in next.c.
  */
 #include "core/queue/internal.h"
 #include <assert.h>

@@ -10,7 +10,7 @@
  *
  * Memory: what is declared counts in full from start to end, what isn't counts as it is used. A
  * head that doesn't fit when it is its turn, but would once others have ended, is passed only by
- * jobs that don't make it wait longer (queue-backfill.c), which may be jobs of its own lane; of
+ * jobs that don't make it wait longer (backfill.c), which may be jobs of its own lane; of
  * those that don't declare their memory nobody knows that, and they pass it for PATIENCE.
  *
  * Pure: no clock, no I/O. Entries are embedded in the caller's jobs and never owned.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Settings as an object: defaults, assignment and validation, all by the table of settings-table.c.
+ * Settings as an object: defaults, assignment and validation, all by the table of table.c.
  * Every scalar is at its fallback or at a value that its row accepts; lists are NULL when empty.
  */
 

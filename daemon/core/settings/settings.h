@@ -2,7 +2,7 @@
 #pragma once
 /*
  * Settings: what the files say, as one immutable value that is replaced whole on reload. This
- * module is the table of sections and keys (settings-table.h), their parsers and defaults; it reads
+ * module is the table of sections and keys (table.h), their parsers and defaults; it reads
  * no file (edge/config/config.c does) and gets one (section, key, value) at a time.
  *
  *   node    schedgov.conf, schedgov.conf.d/NAME.conf:  [Node] [Queue] [Logs] [History] [Metrics]

@@ -2,7 +2,7 @@
 #pragma once
 /*
  * FlowCon's Algorithms 1 and 2 as published (Zheng, Tynes, Gorelick, Mao, Cheng, Hou: FlowCon,
- * ICPP 2019), for share-flowcon.c. Where the print is ambiguous, it is read so that its own
+ * ICPP 2019), for policy-flowcon.c. Where the print is ambiguous, it is read so that its own
  * experiments come out; where its rules have flaws, they have them here (docs/policies.md).
  *
  * Each job is in exactly one list: new, watch or complete.

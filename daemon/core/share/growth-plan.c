@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Turns are wrong for jobs that scale badly: what the first gets last is worth little to it. For
- * them the whole way to the end is planned (search.h), with everybody's promise in it, and each
- * gets its part of the plan.
+ * them the whole way to the end is planned (plan-search.h), with everybody's promise in it, and
+ * each gets its part of the plan.
  */
 
 #include "core/share/growth.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 /*
- * The decisions that `growth` (share-growth.c) is made of, each a function of numbers alone.
+ * The decisions that `growth` (policy-growth.c) is made of, each a function of numbers alone.
  */
 
 #include "base/cleanup.h"
@@ -73,8 +73,8 @@ void sg_growth_order(struct sg_growth_line *l);
 /* The shortest prefix that fills the capacity, and the weights: the largest for those that fit
  * whole, 1000 for the last, 1 for the rest. Fills share, weight, list; returns how many run. */
 size_t sg_growth_run_set(struct sg_growth_line *l, double capacity);
-/* Instead of both, for jobs of which some scale badly: a plan for all to the end (search.h). Fills
- * order, share, list, reason, and weight with 1: they are to be as the shares. -ENOMEM */
+/* Instead of both, for jobs of which some scale badly: a plan for all to the end (plan-search.h).
+ * Fills order, share, list, reason, and weight with 1: they are to be as the shares. -ENOMEM */
 int sg_growth_plan(struct sg_growth_line *l, enum sg_objective objective, double capacity);
 /* When that choice can first change though nothing was heard; INFINITY = never. */
 double sg_growth_next(const struct sg_growth_line *l);

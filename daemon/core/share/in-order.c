@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * See share-order.h. Weights are the shares: with them the kernel gives each the share that it is
+ * See in-order.h. Weights are the shares: with them the kernel gives each the share that it is
  * meant to have, and whatever one of them doesn't use, to the others.
  */
 

@@ -2,7 +2,7 @@
 #pragma once
 /*
  * Share policies: how much of the node each running job gets. A policy is one file and one line in
- * SG_SHARE_POLICIES (share-settings.h); it decides from a snapshot and what it remembers itself,
+ * SG_SHARE_POLICIES (settings/share.h); it decides from a snapshot and what it remembers itself,
  * and is called by the governor (governor.h), never by anybody who has a clock.
  *
  * Times are seconds of the governor's clock, which only goes forward; shares are parts of the node,
@@ -72,7 +72,7 @@ enum sg_share_list {
 };
 const char *sg_share_list_to_string(enum sg_share_list l); /* "new" … as in the JSON */
 
-/* Why a job got what it got, as numbers; governor-explain.c makes sentences of them. NaN = doesn't
+/* Why a job got what it got, as numbers; govern/explain.c makes sentences of them. NaN = doesn't
  * apply. */
 enum sg_share_reason {
         SG_REASON_NONE,

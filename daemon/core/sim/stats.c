@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* See sim-stats.h. */
+/* See stats.h. */
 
 #include "core/sim/stats.h"
 #include "base/cleanup.h"

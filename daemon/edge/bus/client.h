@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 /*
- * One who asks: a connection of the peer-to-peer socket (bus-server.h), or a unique name on a
- * message bus (bus-service.h). Handlers of calls need not know which.
+ * One who asks: a connection of the peer-to-peer socket (server.h), or a unique name on a
+ * message bus (service.h). Handlers of calls need not know which.
  */
 
 #include "base/list.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 /*
- * Between config.c (which files, in which order), config-text.c (one text) and config-merge.c (what
+ * Between config.c (which files, in which order), text.c (one text) and merge.c (what
  * is in force, and from where). Fuzzers and tests enter at sg_config_text().
  */
 

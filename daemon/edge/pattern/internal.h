@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
-/* What the two halves of the pattern parser share: pattern-syntax.c and pattern-chars.c. */
+/* What the two halves of the pattern parser share: syntax.c and chars.c. */
 
 #include "edge/pattern/syntax.h"
 

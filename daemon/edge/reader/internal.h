@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
-/* The reader as the daemon holds it; shared by reader.c (the process) and reader-calls.c (jobs). */
+/* The reader as the daemon holds it; shared by reader.c (the process) and calls.c (jobs). */
 
 #include "base/list.h"
 #include "edge/reader/child/child.h"
@@ -50,7 +50,7 @@ extern uint64_t sg_reader_check_usec;
 /* reader.c */
 void sg_job_reader_send(struct sg_job_reader *r); /* what is in `out` */
 
-/* reader-calls.c: */
+/* calls.c: */
 /* All that is followed, said to a new process. */
 void sg_job_reader_say_all(struct sg_job_reader *r);
 /* Of one datagram. -EBADMSG. */

@@ -51,7 +51,7 @@ struct sg_store_request *sg_store_request_new(struct sg_store *s, enum sg_store_
 /* Ends the frame and sends what the socket takes. */
 void sg_store_request_send(struct sg_store *s, struct sg_store_request *q, size_t mark);
 
-/* store-dispatch.c. One frame from the writer. Negative: it makes no sense. */
+/* dispatch.c. One frame from the writer. Negative: it makes no sense. */
 int sg_store_dispatch(struct sg_store *s, const uint8_t *frame, size_t size);
 /* The head of the list: unlinks it, runs its callback with the error, frees it. */
 void sg_store_request_fail(struct sg_store *s, struct sg_store_request *q, int error);

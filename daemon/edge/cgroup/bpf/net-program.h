@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
-/* What net-bpf.h runs for each packet. */
+/* What net.h runs for each packet. */
 
 #include "edge/cgroup/bpf/bpf.h"
 
