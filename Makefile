@@ -189,8 +189,12 @@ endif
 $(O)/schedctl: $(call obj,$(CTL_SRC)) $(CORE_LIB) $(BASE_LIB)
 	$(link) $(CTL_LIBS) -lm
 
-$(O)/tests/unit/%: $(O)/obj/tests/unit/%.o $(EDGE_LIB) $(CORE_LIB) $(CLIENT_LIB) $(BASE_LIB)
+# What the tests of a folder share is in its fixture.c (or *_fixture.c), which each of them is linked with.
+fixtures = $(call obj,$(wildcard $(dir tests/unit/$(1))*fixture.c))
+.SECONDEXPANSION:
+$(O)/tests/unit/%: $(O)/obj/tests/unit/%.o $$(call fixtures,$$*) $(EDGE_LIB) $(CORE_LIB) $(CLIENT_LIB) $(BASE_LIB)
 	$(link) $(EDGE_LIBS) $(UNIT_LIBS) -lcmocka -lm
+$(addprefix $(O)/tests/unit/edge/kernel/,test_sampler_cgroup test_listeners): $(call obj,tests/unit/edge/cgroup/fixture.c)
 $(VECTORS): $(call obj,$(wildcard tests/unit/vectors/vectors_*.c))
 $(O)/tests/unit/core/life/test_life: $(call obj,tests/unit/core/life/world.c tests/unit/core/life/moves.c)
 $(O)/tests/prop/%: $(O)/obj/tests/prop/%.o $(CORE_LIB) $(BASE_LIB)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What jobs tell by libschedgov, and that nothing happens outside of them. */
-#include "tests/unit/client/test_client.h"
+#include "tests/unit/client/fixture.h"
 
 #include <locale.h>
 #include <math.h>

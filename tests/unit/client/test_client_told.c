@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What jobs are told by libschedgov, and several threads of theirs at once. */
-#include "tests/unit/client/test_client.h"
+#include "tests/unit/client/fixture.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -3,7 +3,7 @@
  * The bus server and its clients on one event loop: clients that behave, by sd-bus, and clients
  * that don't, by hand.
  */
-#include "tests/unit/edge/bus/test_bus_server.h"
+#include "tests/unit/edge/bus/fixture.h"
 
 /* Clients that behave */
 

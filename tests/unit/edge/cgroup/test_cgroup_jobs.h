@@ -3,7 +3,7 @@
 /* Processes for the tests of the cgroup backends: how they get into a scope, and what they do
  * there. */
 
-#include "test_cgroup.h"
+#include "tests/unit/edge/cgroup/fixture.h"
 
 /* A child that is in the scope before fn runs; fn's value is its exit status. */
 static inline pid_t spawn(struct fixture *f, struct sg_scope *s, bool in_job, int (*fn)(void *),

@@ -3,7 +3,7 @@
 
 #include "edge/cgroup/fs.h"
 #include "edge/cgroup/layout.h"
-#include "test_cgroup.h"
+#include "tests/unit/edge/cgroup/fixture.h"
 
 static struct sg_hierarchy h[SG_HIER_MAX];
 

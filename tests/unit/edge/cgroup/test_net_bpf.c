@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What the programs count, on the real kernel: to the byte where that is possible. */
 
-#include "test_net_bpf.h"
+#include "tests/unit/edge/cgroup/net_fixture.h"
 
 #define MANY 1000U
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Programs, their map and its lines: what stays, what goes, and what outlives what. */
 
-#include "test_net_bpf.h"
+#include "tests/unit/edge/cgroup/net_fixture.h"
 #include <sys/mount.h>
 
 static void test_forget(void **state)

@@ -2,7 +2,7 @@
 /* Sockets of groups of our own, on the real kernel. */
 
 #include "edge/kernel/listeners.h"
-#include "tests/unit/edge/cgroup/test_cgroup.h"
+#include "tests/unit/edge/cgroup/fixture.h"
 #include <arpa/inet.h>
 #include <sys/socket.h>
 #include <sys/stat.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The reader as a whole: what jobs say comes out, and what they say can't harm anybody. */
 
-#include "tests/unit/edge/reader/test_reader.h"
+#include "tests/unit/edge/reader/fixture.h"
 #include <sys/resource.h>
 #include <sys/wait.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The journal of units, in journal files that systemd-journal-remote writes. */
 
-#include "tests/unit/edge/reader/test_reader.h"
+#include "tests/unit/edge/reader/fixture.h"
 
 #define WRITER "/lib/systemd/systemd-journal-remote"
 #define INVOCATION_A "0000000000000000000000000000000a"

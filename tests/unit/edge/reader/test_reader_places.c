@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Where the reader looks besides logs: named values, progress files, event files. */
 
-#include "tests/unit/edge/reader/test_reader.h"
+#include "tests/unit/edge/reader/fixture.h"
 
 /* --- named values */
 

@@ -3,8 +3,8 @@
  * directory; its faults are in test_store_fault.
  */
 
-#include "tests/unit/edge/store/test_store.h"
 #include "proto/spec.h"
+#include "tests/unit/edge/store/fixture.h"
 #include <sqlite3.h>
 
 /* --- what is kept */

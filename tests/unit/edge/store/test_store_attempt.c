@@ -3,7 +3,7 @@
  * real directory. */
 
 #include "proto/spec.h"
-#include "tests/unit/edge/store/test_store.h"
+#include "tests/unit/edge/store/fixture.h"
 
 /* --- attempts */
 

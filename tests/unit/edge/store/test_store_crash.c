@@ -7,7 +7,7 @@
  * SG_TEST_SEED repeats a run, SG_TEST_ROUNDS makes it longer.
  */
 
-#include "tests/unit/edge/store/test_store.h"
+#include "tests/unit/edge/store/fixture.h"
 
 #define ROUNDS 40
 #define AT_ONCE 24

@@ -2,7 +2,7 @@
 #pragma once
 /* What is below the store: a disk of its own, and its database as a file. */
 
-#include "tests/unit/edge/store/test_store.h"
+#include "tests/unit/edge/store/fixture.h"
 #include <sched.h>
 #include <sqlite3.h>
 #include <sys/mount.h>
