@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Calls of systemd's manager, as messages on the backend's one connection. */
 
+#include "edge/cgroup/systemd/call.h"
 #include "base/cleanup.h"
-#include "edge/cgroup/systemd/internal.h"
 #include "edge/common/log.h"
 #include <errno.h>
 #include <string.h>

@@ -3,6 +3,7 @@
  * one question each. */
 
 #include "base/cleanup.h"
+#include "edge/cgroup/systemd/call.h"
 #include "edge/cgroup/systemd/foreign.h"
 #include "edge/cgroup/systemd/internal.h"
 #include "edge/common/log.h"

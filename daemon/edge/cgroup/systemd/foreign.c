@@ -7,6 +7,7 @@
 #include "base/time-util.h"
 #include "edge/cgroup/group.h"
 #include "edge/cgroup/io.h"
+#include "edge/cgroup/systemd/call.h"
 #include "edge/cgroup/systemd/internal.h"
 #include <errno.h>
 #include <fcntl.h>

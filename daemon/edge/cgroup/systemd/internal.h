@@ -137,33 +137,3 @@ void sg_systemd_send_due(struct sg_systemd *sd); /* what could not be sent, or g
 /* net.c */
 int sg_unit_net(struct sg_scope *s, uint64_t *ret_rx, uint64_t *ret_tx); /* of the backend */
 void sg_unit_forget_net(struct sg_unit *u);
-
-/* property.c */
-/* Appends (sv) of all limits, or of those only that differ from the scope's. */
-int sg_property_append_limits(sd_bus_message *m, const struct sg_scope *s, bool all,
-                              const struct sg_limits *l, const struct sg_cpuset *cpus);
-int sg_property_append_cpus(sd_bus_message *m, const struct sg_cpuset *cpus);
-/* replace: in place of others. */
-int sg_property_append_devices(sd_bus_message *m, const struct sg_device_list *d, bool replace);
-/* Compares the kernel's values with the scope's limits and notes what did not arrive. */
-void sg_property_read_back(struct sg_scope *s);
-
-/* call.c: the manager's methods */
-int sg_systemd_new_call(struct sg_systemd *sd, sd_bus_message **ret, const char *method);
-/* StartTransientUnit up to and including the opened array of properties. */
-int sg_systemd_new_start(struct sg_systemd *sd, sd_bus_message **ret, const char *unit);
-int sg_systemd_end_start(sd_bus_message *m);
-/* SetUnitProperties(runtime), likewise; closing the array ends it. */
-int sg_systemd_new_set(struct sg_systemd *sd, sd_bus_message **ret, const char *unit);
-/* Sends it for nobody's answer but the log's. `harmless`: an error name that is none, or NULL. */
-int sg_systemd_send(struct sg_systemd *sd, sd_bus_message *m, const char *harmless);
-int sg_systemd_stop_unit(struct sg_systemd *sd, const char *unit);
-/* Whether an error means that systemd is away, rather than that it said no. */
-bool sg_systemd_is_away(const sd_bus_error *e);
-/* Likewise the result of sending. */
-bool sg_systemd_is_lost(int r);
-
-#define SG_SYSTEMD_NAME "org.freedesktop.systemd1"
-#define SG_SYSTEMD_PATH "/org/freedesktop/systemd1"
-#define SG_SYSTEMD_MANAGER "org.freedesktop.systemd1.Manager"
-#define SG_SYSTEMD_ERROR(name) "org.freedesktop.systemd1." name

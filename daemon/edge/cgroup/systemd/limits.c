@@ -11,7 +11,9 @@
 #include "base/cleanup.h"
 #include "edge/cgroup/fs.h"
 #include "edge/cgroup/group.h"
+#include "edge/cgroup/systemd/call.h"
 #include "edge/cgroup/systemd/internal.h"
+#include "edge/cgroup/systemd/property.h"
 #include "edge/common/log.h"
 #include <errno.h>
 #include <math.h>

@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/time-util.h"
+#include "edge/cgroup/systemd/call.h"
 #include "edge/cgroup/systemd/internal.h"
 #include <errno.h>
 #include <string.h>

@@ -15,7 +15,9 @@
 #include "edge/cgroup/fs.h"
 #include "edge/cgroup/group.h"
 #include "edge/cgroup/layout.h"
+#include "edge/cgroup/systemd/call.h"
 #include "edge/cgroup/systemd/internal.h"
+#include "edge/cgroup/systemd/property.h"
 #include "edge/cgroup/v2.h"
 #include "edge/common/log.h"
 #include <errno.h>

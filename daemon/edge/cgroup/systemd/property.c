@@ -6,11 +6,11 @@
  * able to do anything about it; so the file is read.
  */
 
+#include "edge/cgroup/systemd/property.h"
 #include "base/format.h"
 #include "edge/cgroup/fs.h"
 #include "edge/cgroup/group.h"
 #include "edge/cgroup/io.h"
-#include "edge/cgroup/systemd/internal.h"
 #include <errno.h>
 #include <string.h>
 

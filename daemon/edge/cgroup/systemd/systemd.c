@@ -12,6 +12,7 @@
 #include "edge/cgroup/layout.h"
 #include "edge/cgroup/systemd/foreign.h"
 #include "edge/cgroup/systemd/internal.h"
+#include "edge/cgroup/systemd/property.h"
 #include "edge/common/log.h"
 #include <errno.h>
 #include <string.h>
