@@ -6,6 +6,7 @@
  * scope, which is delegated to us for that.
  */
 
+#include "core/place/pace.h"
 #include "edge/cgroup/backend.h"
 #include "edge/common/bus-connection.h"
 
@@ -18,11 +19,9 @@ struct sg_systemd {
         char *own_unit;        /* the service that we are, or NULL */
         struct sg_cpuset cpus; /* all that there are */
         struct sg_list units;
-        struct sg_list placing;   /* units, in the order they were asked for */
-        uint64_t not_before_usec; /* the next start, by the monotonic clock */
-        unsigned quick_answers;   /* in a row */
-        unsigned n_in_flight;     /* of them, those that systemd is busy with */
-        sd_bus_slot *jobs_match;  /* while something is in flight: JobRemoved */
+        struct sg_list placing;  /* units, in the order they were asked for */
+        struct sg_pace pace;     /* of them, those that systemd is busy with; monotonic clock */
+        sd_bus_slot *jobs_match; /* while something is in flight: JobRemoved */
         sd_event_source *next_timer, *idle_timer;
         unsigned n_changing; /* changes of limits in flight */
         sd_event_source *changes_source;
@@ -68,7 +67,7 @@ struct sg_unit {
         uint64_t stop_usec;
 
         enum sg_unit_step step;
-        unsigned tries, conflicts;
+        struct sg_pace_setbacks setbacks;
         bool stale; /* limits were changed while it was being placed */
         bool switched_on;
         bool devices_due, devices_refused;

@@ -6,8 +6,8 @@
  *
  * A scope can be made empty when its process dies at the wrong moment, and has been known to be
  * stopped right after its start (systemd 36781): then it is stopped for good and tried once more.
- * Only a few are in flight at a time, so that PID 1 has time for others. What systemd doesn't
- * answer because it is away (a re-execution, the bus's restart) is asked again when it is back.
+ * When a scope may be asked for, and how often, says core/place/pace.h. What systemd doesn't answer
+ * because it is away (a re-execution, the bus's restart) is asked again when it is back.
  */
 
 #include "base/cleanup.h"
@@ -27,17 +27,6 @@
 #include <sys/stat.h>
 #include <syslog.h>
 
-/* PID 1 has others to serve, and how long it lets us wait for a property tells how busy it is. One
- * start at a time, with as long a pause in between; another one in flight for each time that it has
- * answered at once QUICK_ANSWERS times in a row. */
-#define IN_FLIGHT_MAX 4
-#define QUICK_USEC (10ULL * 1000)
-#define QUICK_ANSWERS 8
-#define PAUSE_MAX_USEC (200ULL * 1000)
-#define TRIES_MAX 2
-#define RETRY_USEC (100ULL * 1000)
-#define CONFLICTS_MAX 50
-
 /* What the counters of `job` need. */
 #define COUNTED                                                                                    \
         (sg_bit(SG_CONTROLLER_MEMORY) | sg_bit(SG_CONTROLLER_PIDS) | sg_bit(SG_CONTROLLER_IO))
@@ -46,7 +35,10 @@ static void set_step(struct sg_unit *u, enum sg_unit_step step)
 {
         bool before = u->step > SG_UNIT_WAITING, after = step > SG_UNIT_WAITING;
 
-        u->systemd->n_in_flight += (unsigned)after - (unsigned)before;
+        if (after && !before)
+                sg_pace_started(&u->systemd->pace);
+        else if (before && !after)
+                sg_pace_over(&u->systemd->pace);
         u->step = step;
         u->slot = sd_bus_slot_unref(u->slot);
 }
@@ -67,13 +59,26 @@ static void finish(struct sg_unit *u, int result, const char *why)
 
 static int on_next(sd_event_source *source, uint64_t usec, void *userdata);
 
-static int next_after(struct sg_systemd *sd, uint64_t usec)
+static bool looks_by(const struct sg_systemd *sd, uint64_t at)
 {
-        if (sd->next_timer && sd_event_source_get_enabled(sd->next_timer, NULL) > 0)
-                return 0;
+        uint64_t armed;
+
+        return sd->next_timer && sd_event_source_get_enabled(sd->next_timer, NULL) > 0 &&
+               sd_event_source_get_time(sd->next_timer, &armed) >= 0 && armed <= at;
+}
+
+/* … what may be done, unless it will before. */
+static void look_in(struct sg_systemd *sd, uint64_t usec)
+{
+        uint64_t at = sg_now_monotonic_usec() + usec;
+        int r;
+
+        if (looks_by(sd, at))
+                return;
         sd->next_timer = sd_event_source_disable_unref(sd->next_timer);
-        return sd_event_add_time_relative(sd->event, &sd->next_timer, CLOCK_MONOTONIC, usec, 1,
-                                          on_next, sd);
+        r = sd_event_add_time(sd->event, &sd->next_timer, CLOCK_MONOTONIC, at, 1, on_next, sd);
+        if (r < 0)
+                sg_log(LOG_ERR, "cannot set the timer of what systemd is asked: %s", strerror(-r));
 }
 
 void sg_unit_forget_place(struct sg_unit *u)
@@ -83,7 +88,7 @@ void sg_unit_forget_place(struct sg_unit *u)
         u->placing.pidfd = sg_close(u->placing.pidfd);
         u->placing.done = NULL;
         if (!sg_list_empty(&u->systemd->placing)) /* somebody may have waited for it */
-                (void)next_after(u->systemd, 0);
+                look_in(u->systemd, 0);
 }
 
 /* The class's slice is being stopped or has just gone, by us as it was idle or by somebody else. */
@@ -93,25 +98,27 @@ static bool lost_its_slice(const sd_bus_error *e)
                sd_bus_error_has_name(e, SG_SYSTEMD_ERROR("NoSuchUnit"));
 }
 
-/* What it wasn't there for, or couldn't do at the moment, is no failure of the scope's. */
-static void wait_again(struct sg_unit *u)
+static void begin_again(struct sg_unit *u)
 {
-        if (u->tries > 0)
-                u->tries--;
         set_step(u, SG_UNIT_WAITING);
+        look_in(u->systemd, 0);
 }
 
 /* It says no, or isn't there at the moment. */
 static void refused(struct sg_unit *u, const sd_bus_error *e)
 {
-        if (lost_its_slice(e) && u->conflicts++ < CONFLICTS_MAX) {
-                u->scope->class->held = false;
-        } else if (!sg_systemd_is_away(e)) {
+        enum sg_pace_setback what = lost_its_slice(e)       ? SG_PACE_CONFLICT
+                                    : sg_systemd_is_away(e) ? SG_PACE_AWAY
+                                                            : SG_PACE_NO;
+
+        if (!sg_pace_again(&u->setbacks, what)) {
                 finish(u, -EIO, e->message ?: e->name);
                 return;
         }
-        wait_again(u);
-        (void)next_after(u->systemd, RETRY_USEC);
+        if (what == SG_PACE_CONFLICT)
+                u->scope->class->held = false;
+        sg_pace_refused(&u->systemd->pace, sg_now_monotonic_usec());
+        begin_again(u);
 }
 
 /* Its groups */
@@ -195,12 +202,6 @@ static int occupy(struct sg_scope *s, const char *control_group)
 
 /* Once more */
 
-static void begin_again(struct sg_unit *u)
-{
-        set_step(u, SG_UNIT_WAITING);
-        (void)next_after(u->systemd, 0);
-}
-
 static int on_stop_reply(sd_bus_message *reply, void *userdata, sd_bus_error *error)
 {
         (void)error;
@@ -211,11 +212,12 @@ static int on_stop_reply(sd_bus_message *reply, void *userdata, sd_bus_error *er
 
 static void try_again(struct sg_unit *u, int error)
 {
+        enum sg_pace_setback what = error == -ESRCH ? SG_PACE_NO : SG_PACE_MISPLACED;
         _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
         char why[SG_UNIT_NAME_MAX + 128];
         int r = error;
 
-        if (error != -ESRCH && u->tries < TRIES_MAX) {
+        if (sg_pace_again(&u->setbacks, what)) {
                 sg_log(LOG_NOTICE, "%s does not hold its process: %s; trying once more", u->name,
                        strerror(-error));
                 r = sg_systemd_new_call(u->systemd, &m, "StopUnit");
@@ -236,19 +238,6 @@ static void try_again(struct sg_unit *u, int error)
 
 /* Asking */
 
-static void note_patience(struct sg_unit *u)
-{
-        struct sg_systemd *sd = u->systemd;
-        uint64_t now = sg_now_monotonic_usec(), took = now - u->asked_usec;
-
-        if (took < QUICK_USEC) {
-                sd->quick_answers++;
-                return;
-        }
-        sd->quick_answers = 0;
-        sd->not_before_usec = now + (took < PAUSE_MAX_USEC ? took : PAUSE_MAX_USEC);
-}
-
 static int on_control_group(sd_bus_message *reply, void *userdata, sd_bus_error *error)
 {
         const sd_bus_error *e = sd_bus_message_get_error(reply);
@@ -261,7 +250,7 @@ static int on_control_group(sd_bus_message *reply, void *userdata, sd_bus_error 
                 refused(u, e);
                 return 0;
         }
-        note_patience(u);
+        sg_pace_answered(&u->systemd->pace, u->asked_usec, sg_now_monotonic_usec());
         r = sd_bus_message_read(reply, "v", "s", &group);
         if (r >= 0)
                 r = occupy(u->scope, group);
@@ -285,8 +274,8 @@ static void look(struct sg_unit *u)
                         sg_bus_connection_get(u->systemd->connection), &u->slot, SG_SYSTEMD_NAME,
                         path, "org.freedesktop.DBus.Properties", "Get", on_control_group, u, "ss",
                         SG_SYSTEMD_NAME ".Scope", "ControlGroup");
-        if (sg_systemd_is_lost(r))
-                wait_again(u);
+        if (sg_systemd_is_lost(r)) /* up() goes on */
+                set_step(u, SG_UNIT_WAITING);
         else if (r < 0)
                 finish(u, r, NULL);
 }
@@ -388,31 +377,26 @@ static int start(struct sg_unit *u)
         if (r < 0)
                 return r;
         set_step(u, SG_UNIT_STARTING);
-        u->tries++;
         r = sd_bus_call_async(sg_bus_connection_get(sd->connection), &u->slot, m, on_start_reply, u,
                               0);
         if (!sg_systemd_is_lost(r))
                 return r;
-        wait_again(u); /* up() goes on */
+        set_step(u, SG_UNIT_WAITING); /* up() goes on */
         return 0;
 }
 
 static bool may_start(struct sg_systemd *sd)
 {
-        uint64_t now = sg_now_monotonic_usec();
+        uint64_t wait = sg_pace_wait(&sd->pace, sg_now_monotonic_usec());
 
-        if (now < sd->not_before_usec) {
-                (void)next_after(sd, sd->not_before_usec - now);
-                return false;
-        }
-        return sd->n_in_flight < IN_FLIGHT_MAX &&
-               sd->n_in_flight <= sd->quick_answers / QUICK_ANSWERS &&
-               sg_bus_connection_get(sd->connection);
+        if (wait > 0 && wait != SG_UNLIMITED)
+                look_in(sd, wait);
+        return wait == 0 && sg_bus_connection_get(sd->connection);
 }
 
 void sg_systemd_later(struct sg_systemd *sd)
 {
-        (void)next_after(sd, RETRY_USEC);
+        look_in(sd, SG_PACE_RETRY_USEC);
 }
 
 void sg_systemd_next(struct sg_systemd *sd)
@@ -459,10 +443,10 @@ int sg_unit_place(struct sg_scope *s, const struct sg_scope_placing *p)
         u->placing.pidfd = p->pidfd < 0 ? -1 : fcntl(p->pidfd, F_DUPFD_CLOEXEC, 3);
         if (u->placing.pidfd < 0)
                 return -ESRCH;
-        u->tries = u->conflicts = 0;
+        u->setbacks = (struct sg_pace_setbacks){0};
         u->step = SG_UNIT_WAITING;
         sg_list_append(&u->systemd->placing, &u->link);
-        r = may_start(u->systemd) ? start(u) : next_after(u->systemd, 0);
+        r = may_start(u->systemd) ? start(u) : 0;
         if (r < 0)
                 sg_unit_forget_place(u);
         return r < 0 ? r : 1;
