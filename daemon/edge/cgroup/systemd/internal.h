@@ -6,6 +6,7 @@
  * scope, which is delegated to us for that.
  */
 
+#include "core/place/changes.h"
 #include "core/place/pace.h"
 #include "edge/cgroup/backend.h"
 #include "edge/common/bus-connection.h"
@@ -23,7 +24,7 @@ struct sg_systemd {
         struct sg_pace pace;     /* of them, those that systemd is busy with; monotonic clock */
         sd_bus_slot *jobs_match; /* while something is in flight: JobRemoved */
         sd_event_source *next_timer, *idle_timer;
-        unsigned n_changing; /* changes of limits in flight */
+        struct sg_changes changes; /* of limits */
         sd_event_source *changes_source;
         struct sg_list net_waiting; /* units, to be asked for their network bytes */
         unsigned n_net_in_flight;
@@ -56,10 +57,10 @@ struct sg_unit_net {
 };
 
 struct sg_unit {
-        struct sg_list all;     /* systemd.units */
-        struct sg_list link;    /* systemd.placing */
-        struct sg_list changes; /* of limits, in flight */
-        struct sg_list calls;   /* others, of a unit that was adopted */
+        struct sg_list all;          /* systemd.units */
+        struct sg_list link;         /* systemd.placing */
+        struct sg_changing changing; /* its limits */
+        struct sg_list calls;        /* others, of a unit that was adopted */
         struct sg_scope *scope;
         struct sg_systemd *systemd;
         char name[SG_UNIT_NAME_MAX]; /* "schedgov-N-ORIGIN-ATTEMPT.INSTANCE.scope" */

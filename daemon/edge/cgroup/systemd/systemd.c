@@ -119,6 +119,7 @@ static int systemd_start(struct sg_backend *b, const struct sg_backend_options *
         sd->user = o->user;
         sg_list_init(&sd->units);
         sg_list_init(&sd->placing);
+        sg_changes_init(&sd->changes);
         sg_list_init(&sd->net_waiting);
         if (o->shared)
                 (void)snprintf(sd->suffix, sizeof(sd->suffix), ".%s", o->instance);
@@ -185,7 +186,7 @@ int sg_unit_new(struct sg_scope *s, const char *class)
         u->placing.pidfd = -1;
         sg_list_append(&u->systemd->units, &u->all);
         sg_list_init(&u->link);
-        sg_list_init(&u->changes);
+        sg_changing_init(&u->changing, &s->limits, &s->cpus);
         sg_list_init(&u->calls);
         sg_list_init(&u->net.waiting);
         return 0;
