@@ -18,7 +18,7 @@
 
 static uint64_t cap_pm(const struct sg_loop *loop, double cap)
 {
-        double pm = cap * loop->cpus * 1e4;
+        double pm = cap * loop->node.cpus * 1e4;
 
         if (isinf(cap))
                 return SG_UNLIMITED;
@@ -30,7 +30,7 @@ static uint32_t threads(const struct sg_loop *loop, const struct sg_live *l,
                         const struct sg_decision *d)
 {
         const struct sg_limits *limits = &l->job.limits;
-        double n = ceil(d->out.share * loop->cpus - .05);
+        double n = ceil(d->out.share * loop->node.cpus - .05);
 
         if (limits->cpus_max <= limits->cpus)
                 return 0;

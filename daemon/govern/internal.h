@@ -3,6 +3,7 @@
 /* What the loop's files share. Times are seconds of CLOCK_MONOTONIC. */
 
 #include "core/govern/diff.h"
+#include "core/govern/use.h"
 #include "edge/history/decision-log.h"
 #include "edge/kernel/listeners.h"
 #include "govern/loop.h"
@@ -15,8 +16,7 @@ struct sg_looped {
         struct sg_applied applied; /* in force, or on its way */
         uint32_t own_weight;       /* what its user gave it */
         double changed;            /* when that was last written */
-        /* when its use was last told, and what that was then; 0 = never */
-        double counted, used[SG_N_RESOURCES];
+        struct sg_use_last used;
         uint64_t group; /* the id of its group in the v2 tree; 0 = not looked up, or none */
         bool awaited;   /* somebody waits for it: from its start on … */
         bool reports;   /* it has */
@@ -32,7 +32,7 @@ struct sg_loop {
         struct sg_governor *governor;
         struct sg_list jobs; /* struct sg_looped */
         sd_event_source *timer;
-        double cpus;                    /* of the node, or its quota if that is less */
+        struct sg_use_node node;        /* cpus: its quota's if that is less */
         double due;                     /* when it goes off; INFINITY = never */
         double stepped;                 /* the last step */
         double stored;                  /* the last time that all was stored */
@@ -44,7 +44,6 @@ struct sg_loop {
         bool calm;                      /* at the last step */
         uint32_t most;                  /* the largest weight of the last step */
         bool recalled;                  /* a former daemon's file was there */
-        double peak[SG_N_RESOURCES];    /* the most of each, per second, that any job has had */
         int log_error, store_error;     /* said already: a full disk is told of once */
         char *state_dir;
 };

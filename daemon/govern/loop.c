@@ -362,7 +362,7 @@ void sg_loop_end(struct sg_live *l)
 
 double sg_loop_cpus_of_node(const struct sg_manager *m)
 {
-        return m->loop ? m->loop->cpus : (double)m->node.n_cpus;
+        return m->loop ? m->loop->node.cpus : (double)m->node.n_cpus;
 }
 
 bool sg_loop_holds_shares(const struct sg_manager *m)
@@ -414,9 +414,9 @@ static int configure(struct sg_loop *loop)
                         .weight = (double)s->classes[i].weight,
                         .settings = s->classes[i].share,
                 };
-        loop->cpus = fmin((double)loop->manager->node.n_cpus,
-                          sg_backend_cpu_quota(loop->manager->backend));
-        return sg_governor_configure(loop->governor, loop->cpus, classes, s->n_classes);
+        loop->node.cpus = fmin((double)loop->manager->node.n_cpus,
+                               sg_backend_cpu_quota(loop->manager->backend));
+        return sg_governor_configure(loop->governor, loop->node.cpus, classes, s->n_classes);
 }
 
 void sg_loop_reconfigure(struct sg_manager *m)
