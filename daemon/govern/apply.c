@@ -14,29 +14,6 @@
 #include <string.h>
 
 #define RETRY_SEC 1
-#define CAP_MIN_PM 100 /* 1 ms in 100 ms */
-
-static uint64_t cap_pm(const struct sg_loop *loop, double cap)
-{
-        double pm = cap * loop->node.cpus * 1e4;
-
-        if (isinf(cap))
-                return SG_UNLIMITED;
-        return pm < CAP_MIN_PM ? CAP_MIN_PM : (uint64_t)pm;
-}
-
-/* How many threads make the best of its share, of a job that can have more or fewer. */
-static uint32_t threads(const struct sg_loop *loop, const struct sg_live *l,
-                        const struct sg_decision *d)
-{
-        const struct sg_limits *limits = &l->job.limits;
-        double n = ceil(d->out.share * loop->node.cpus - .05);
-
-        if (limits->cpus_max <= limits->cpus)
-                return 0;
-        n = fmin(fmax(n, (double)limits->cpus), (double)limits->cpus_max);
-        return (uint32_t)fmax(n, 1);
-}
 
 const struct sg_cpuset *sg_loop_overlay(const struct sg_live *l, struct sg_limits *limits)
 {
@@ -123,30 +100,17 @@ static void tell_dropped(struct sg_live *l, bool dropped)
                 sg_live_changed(l);
 }
 
-/* Who is to wait isn't behind anybody while it is being started: that is short, others wait for it,
- * and it takes locks of the kernel's that all who manage groups need. But what `run` has forked is
- * its user's, and may dawdle. */
-static void put_before_others(const struct sg_loop *loop, const struct sg_looped *p,
-                              struct sg_applied *want)
-{
-        want->cap_pm = SG_UNLIMITED;
-        if (want->weight >= p->own_weight)
-                return;
-        want->weight = p->own_weight;
-        if (!p->live->job.foreground && loop->most > want->weight)
-                want->weight = loop->most;
-}
-
 static struct sg_applied wanted(const struct sg_loop *loop, const struct sg_looped *p,
                                 const struct sg_decision *d)
 {
-        struct sg_applied want = {.weight = d->out.weight,
-                                  .cap_pm = cap_pm(loop, d->out.cap),
-                                  .threads = threads(loop, p->live, d)};
+        const struct sg_job *j = &p->live->job;
+        const struct sg_want_job job = {.own_weight = p->own_weight,
+                                        .cpus = j->limits.cpus,
+                                        .cpus_max = j->limits.cpus_max,
+                                        .foreground = j->foreground};
 
-        if (p->expected)
-                put_before_others(loop, p, &want);
-        return want;
+        return p->expected ? sg_want_to_begin(&job, &d->out, loop->node.cpus, loop->most)
+                           : sg_want(&job, &d->out, loop->node.cpus);
 }
 
 static void apply(struct sg_loop *loop, struct sg_looped *p, const struct sg_decision *d,

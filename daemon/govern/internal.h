@@ -2,8 +2,8 @@
 #pragma once
 /* What the loop's files share. Times are seconds of CLOCK_MONOTONIC. */
 
-#include "core/govern/diff.h"
 #include "core/govern/use.h"
+#include "core/govern/want.h"
 #include "edge/history/decision-log.h"
 #include "edge/kernel/listeners.h"
 #include "govern/loop.h"

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "core/govern/want.h"
+#include "base/parse.h"
+#include <math.h>
+
+#define ONE_CPU_PM 1e4
+#define CAP_MIN_PM 100 /* 1 ms in 100 ms */
+/* So little more than a number of CPUs is no reason for another thread. */
+#define SLIGHT_CPUS .05
+
+static uint64_t cap_pm(double cap, double cpus)
+{
+        double pm = cap * cpus * ONE_CPU_PM;
+
+        if (isinf(cap))
+                return SG_UNLIMITED;
+        return pm < CAP_MIN_PM ? CAP_MIN_PM : (uint64_t)pm;
+}
+
+/* How many make the best of its share, of a job that can have more or fewer; 0 = it can't. */
+static uint32_t threads(const struct sg_want_job *j, double share, double cpus)
+{
+        double n = ceil(share * cpus - SLIGHT_CPUS);
+
+        if (j->cpus_max <= j->cpus)
+                return 0;
+        n = fmin(fmax(n, (double)j->cpus), (double)j->cpus_max);
+        return (uint32_t)fmax(n, 1);
+}
+
+struct sg_applied sg_want(const struct sg_want_job *j, const struct sg_share_out *out, double cpus)
+{
+        return (struct sg_applied){.weight = out->weight,
+                                   .cap_pm = cap_pm(out->cap, cpus),
+                                   .threads = threads(j, out->share, cpus)};
+}
+
+/* Who is to wait isn't behind anybody while it is being started: that is short, others wait for it,
+ * and it takes locks of the kernel's that all who manage groups need. But what `run` has forked is
+ * its user's, and may dawdle. */
+static uint32_t weight_to_begin(const struct sg_want_job *j, uint32_t decided, uint32_t most)
+{
+        if (decided >= j->own_weight)
+                return decided;
+        return j->foreground || most < j->own_weight ? j->own_weight : most;
+}
+
+struct sg_applied sg_want_to_begin(const struct sg_want_job *j, const struct sg_share_out *out,
+                                   double cpus, uint32_t most)
+{
+        return (struct sg_applied){.weight = weight_to_begin(j, out ? out->weight : 0, most),
+                                   .cap_pm = SG_UNLIMITED,
+                                   .threads = out ? threads(j, out->share, cpus) : 0};
+}
