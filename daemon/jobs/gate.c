@@ -176,19 +176,25 @@ static void on_placed(struct sg_scope *s, int result, const char *why, void *use
                 lose(l);
 }
 
-static void on_place_begins(struct sg_scope *s, void *userdata)
+/* First it is decided who gets how much with it, then it begins with what it is to have. */
+static void on_turn(struct sg_scope *s, void *userdata)
 {
-        (void)s;
-        sg_loop_expect(userdata);
+        struct sg_live *l = userdata;
+        struct sg_limits limits = l->job.limits;
+        const struct sg_cpuset *cpus;
+        int r;
+
+        sg_loop_expect(l);
+        cpus = sg_loop_overlay(l, &limits);
+        r = sg_scope_begin(s, &limits, cpus);
+        if (r < 0)
+                on_placed(s, r, NULL, l);
 }
 
 int sg_live_place(struct sg_live *l, pid_t shim, int pidfd)
 {
-        const struct sg_scope_placing placing = {.shim = shim,
-                                                 .pidfd = pidfd,
-                                                 .begins = on_place_begins,
-                                                 .done = on_placed,
-                                                 .userdata = l};
+        const struct sg_scope_placing placing = {
+                .shim = shim, .pidfd = pidfd, .turn = on_turn, .done = on_placed, .userdata = l};
 
         return sg_scope_place(l->groups.scope, &placing);
 }

@@ -108,6 +108,8 @@ struct sg_backend_ops {
         int (*scope_adopt)(struct sg_scope *s, const struct sg_scope_request *req);
         void (*scope_free)(struct sg_scope *s); /* may be NULL, as the next */
         int (*scope_place)(struct sg_scope *s, const struct sg_scope_placing *p);
+        int (*scope_begin)(struct sg_scope *s, const struct sg_limits *l,
+                           const struct sg_cpuset *cpus); /* if there is that */
         int (*scope_remove)(struct sg_scope *s);
         int (*scope_move)(struct sg_scope *s, pid_t pid, bool into_job);
         int (*scope_holds)(const struct sg_scope *s, pid_t pid, bool in_job);

@@ -273,6 +273,11 @@ struct sg_scope *sg_scope_free(struct sg_scope *s)
         return NULL;
 }
 
+bool sg_backend_gives_turns(const struct sg_backend *b)
+{
+        return b->ops->scope_place;
+}
+
 bool sg_scope_wants_place(const struct sg_scope *s)
 {
         return s->ops->scope_place && s->n_dirs == 0;
@@ -281,6 +286,11 @@ bool sg_scope_wants_place(const struct sg_scope *s)
 int sg_scope_place(struct sg_scope *s, const struct sg_scope_placing *p)
 {
         return sg_scope_wants_place(s) ? s->ops->scope_place(s, p) : 0;
+}
+
+int sg_scope_begin(struct sg_scope *s, const struct sg_limits *l, const struct sg_cpuset *cpus)
+{
+        return s->ops->scope_begin(s, l, cpus);
 }
 
 int sg_scope_remove(struct sg_scope *s)

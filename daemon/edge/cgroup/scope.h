@@ -47,20 +47,29 @@ typedef void (*sg_scope_done_cb)(struct sg_scope *s, int result, const char *why
 struct sg_scope_placing {
         pid_t shim;
         int pidfd; /* the shim's, borrowed */
-        /* It is about to be made: the limits that it begins with can still be set. */
-        void (*begins)(struct sg_scope *s, void *userdata);
+        /* Its turn has come: to be answered by sg_scope_begin(). Not called from within. */
+        void (*turn)(struct sg_scope *s, void *userdata);
         sg_scope_done_cb done;
         void *userdata;
 };
 /*
- * A scope of systemd is made around its first process, the shim: when done() has been called with
- * 0 the scope has its groups, the shim is in `keeper`, and that was looked at. As long as systemd
- * can't be reached this waits. 1: done() will be called; 0: there is nothing to wait for (other
- * backends, where the shim joins the groups itself).
+ * A scope of systemd is made around its first process, the shim, and few are made at a time. What
+ * it begins with is said when its turn has come, so that it is of that time:
+ *
+ *   sg_scope_place() → turn() → sg_scope_begin() → done()
+ *                        ^            |
+ *                        +- try again +
+ *
+ * When done() has been called with 0 the scope has its groups, the shim is in `keeper`, and that
+ * was looked at. As long as systemd can't be reached this waits. 1: turn() or done() will be
+ * called; 0: there is nothing to wait for (other backends, where the shim joins the groups itself).
  */
 int sg_scope_place(struct sg_scope *s, const struct sg_scope_placing *p);
-/* Whether sg_scope_place() has something to do. */
+/* < 0: it can't be asked for, and isn't being placed any more. */
+int sg_scope_begin(struct sg_scope *s, const struct sg_limits *l, const struct sg_cpuset *cpus);
+/* Whether sg_scope_place() has something to do; whether it will have, with a new scope. */
 bool sg_scope_wants_place(const struct sg_scope *s);
+bool sg_backend_gives_turns(const struct sg_backend *b);
 
 /* Removes the groups: 0, or -EBUSY while something lives in them. */
 int sg_scope_remove(struct sg_scope *s);

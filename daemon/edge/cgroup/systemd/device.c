@@ -62,7 +62,7 @@ int sg_unit_set_devices(struct sg_scope *s, const struct sg_device_list *old, ch
         (void)old;
         (void)ret_why;
         if (s->n_dirs == 0) { /* the unit isn't there yet */
-                u->stale = u->stale || u->step > SG_UNIT_WAITING;
+                u->stale = u->stale || u->step > SG_UNIT_CALLED;
                 return 0;
         }
         u->devices_due = true;

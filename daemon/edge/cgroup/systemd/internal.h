@@ -34,6 +34,7 @@ struct sg_systemd {
 enum sg_unit_step {
         SG_UNIT_IDLE,
         SG_UNIT_WAITING,  /* for its turn, or for systemd */
+        SG_UNIT_CALLED,   /* its turn has come: what is it to begin with? */
         SG_UNIT_STARTING, /* StartTransientUnit was sent: the reply, then the end of systemd's job
                            */
         SG_UNIT_LOOKING,  /* where is it? */
@@ -94,8 +95,10 @@ int sg_systemd_describe(struct sg_backend *b, bool user);
 
 /* place.c */
 int sg_unit_place(struct sg_scope *s, const struct sg_scope_placing *p);
+int sg_unit_begin(struct sg_scope *s, const struct sg_limits *l, const struct sg_cpuset *cpus);
 void sg_unit_forget_place(struct sg_unit *u);
-void sg_systemd_next(struct sg_systemd *sd);  /* starts what may be started now */
+/* Soon, but not from within: what is due is sent, and whose turn it is is called. */
+void sg_systemd_next(struct sg_systemd *sd);
 void sg_systemd_later(struct sg_systemd *sd); /* … in a moment */
 void sg_systemd_retry(struct sg_systemd *sd); /* the connection went away: all over again */
 /* The controllers of its groups, which the kernel allows once nobody is left in the scope's own. */
@@ -119,6 +122,9 @@ void sg_class_group_release_idle(
         struct sg_systemd *sd); /* stops the holders of classes without jobs */
 
 /* limits.c */
+/* Of a unit that isn't there yet: what it is to begin with. */
+void sg_unit_keep_limits(struct sg_scope *s, const struct sg_limits *l,
+                         const struct sg_cpuset *cpus);
 int sg_unit_ask_limits(struct sg_scope *s, const struct sg_limits *l, const struct sg_cpuset *cpus,
                        sg_scope_done_cb done, void *userdata, char **ret_why);
 void sg_unit_forget_changes(struct sg_unit *u);

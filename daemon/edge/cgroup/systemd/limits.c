@@ -225,16 +225,23 @@ static int change(struct sg_scope *s, const struct sg_limits *l, const struct sg
         return 1;
 }
 
+void sg_unit_keep_limits(struct sg_scope *s, const struct sg_limits *l,
+                         const struct sg_cpuset *cpus)
+{
+        s->limits = *l;
+        if (cpus)
+                s->cpus = *cpus;
+        s->limits.pin = l->pin && sg_cpuset_count(&s->cpus) > 0;
+}
+
 int sg_unit_ask_limits(struct sg_scope *s, const struct sg_limits *l, const struct sg_cpuset *cpus,
                        sg_scope_done_cb done, void *userdata, char **ret_why)
 {
         struct sg_unit *u = s->unit;
 
         if (s->n_dirs == 0) { /* the unit isn't there yet */
-                s->limits = *l;
-                if (cpus)
-                        s->cpus = *cpus;
-                u->stale = u->stale || u->step > SG_UNIT_WAITING;
+                sg_unit_keep_limits(s, l, cpus);
+                u->stale = u->stale || u->step > SG_UNIT_CALLED;
                 return 0;
         }
         if (!sg_changing_wants(&u->changing, l, cpus))

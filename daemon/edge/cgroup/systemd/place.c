@@ -2,7 +2,7 @@
 /*
  * Making a scope around its shim:
  *
- *   StartTransientUnit → JobRemoved(done) → ControlGroup → groups → is the shim there?
+ *   its turn → StartTransientUnit → JobRemoved(done) → ControlGroup → groups → is the shim there?
  *
  * A scope can be made empty when its process dies at the wrong moment, and has been known to be
  * stopped right after its start (systemd 36781): then it is stopped for good and tried once more.
@@ -45,7 +45,6 @@ static void set_step(struct sg_unit *u, enum sg_unit_step step)
 
 static void finish(struct sg_unit *u, int result, const char *why)
 {
-        struct sg_systemd *sd = u->systemd;
         sg_scope_done_cb done = u->placing.done;
         void *userdata = u->placing.userdata;
 
@@ -54,7 +53,6 @@ static void finish(struct sg_unit *u, int result, const char *why)
                 sg_unit_reapply(u->scope);
         u->stale = false;
         done(u->scope, result, why, userdata); /* may free the unit */
-        sg_systemd_next(sd);
 }
 
 static int on_next(sd_event_source *source, uint64_t usec, void *userdata);
@@ -67,7 +65,7 @@ static bool looks_by(const struct sg_systemd *sd, uint64_t at)
                sd_event_source_get_time(sd->next_timer, &armed) >= 0 && armed <= at;
 }
 
-/* … what may be done, unless it will before. */
+/* Looks after that at what is due and whose turn it is, unless it does before. */
 static void look_in(struct sg_systemd *sd, uint64_t usec)
 {
         uint64_t at = sg_now_monotonic_usec() + usec;
@@ -81,6 +79,16 @@ static void look_in(struct sg_systemd *sd, uint64_t usec)
                 sg_log(LOG_ERR, "cannot set the timer of what systemd is asked: %s", strerror(-r));
 }
 
+void sg_systemd_next(struct sg_systemd *sd)
+{
+        look_in(sd, 0);
+}
+
+void sg_systemd_later(struct sg_systemd *sd)
+{
+        look_in(sd, SG_PACE_RETRY_USEC);
+}
+
 void sg_unit_forget_place(struct sg_unit *u)
 {
         set_step(u, SG_UNIT_IDLE);
@@ -88,7 +96,7 @@ void sg_unit_forget_place(struct sg_unit *u)
         u->placing.pidfd = sg_close(u->placing.pidfd);
         u->placing.done = NULL;
         if (!sg_list_empty(&u->systemd->placing)) /* somebody may have waited for it */
-                look_in(u->systemd, 0);
+                sg_systemd_next(u->systemd);
 }
 
 /* The class's slice is being stopped or has just gone, by us as it was idle or by somebody else. */
@@ -101,7 +109,13 @@ static bool lost_its_slice(const sd_bus_error *e)
 static void begin_again(struct sg_unit *u)
 {
         set_step(u, SG_UNIT_WAITING);
-        look_in(u->systemd, 0);
+        sg_systemd_next(u->systemd);
+}
+
+static void not_now(struct sg_unit *u)
+{
+        sg_pace_refused(&u->systemd->pace, sg_now_monotonic_usec());
+        begin_again(u);
 }
 
 /* It says no, or isn't there at the moment. */
@@ -117,8 +131,7 @@ static void refused(struct sg_unit *u, const sd_bus_error *e)
         }
         if (what == SG_PACE_CONFLICT)
                 u->scope->class->held = false;
-        sg_pace_refused(&u->systemd->pace, sg_now_monotonic_usec());
-        begin_again(u);
+        not_now(u);
 }
 
 /* Its groups */
@@ -274,8 +287,8 @@ static void look(struct sg_unit *u)
                         sg_bus_connection_get(u->systemd->connection), &u->slot, SG_SYSTEMD_NAME,
                         path, "org.freedesktop.DBus.Properties", "Get", on_control_group, u, "ss",
                         SG_SYSTEMD_NAME ".Scope", "ControlGroup");
-        if (sg_systemd_is_lost(r)) /* up() goes on */
-                set_step(u, SG_UNIT_WAITING);
+        if (sg_systemd_is_lost(r))
+                not_now(u);
         else if (r < 0)
                 finish(u, r, NULL);
 }
@@ -286,10 +299,12 @@ static int on_start_reply(sd_bus_message *reply, void *userdata, sd_bus_error *e
         struct sg_unit *u = userdata;
 
         (void)error;
-        if (e && sd_bus_error_has_name(e, SG_SYSTEMD_ERROR("UnitExists")))
-                look(u); /* asked for before systemd was away, or stopping still */
-        else if (e)
+        if (e && sd_bus_error_has_name(e, SG_SYSTEMD_ERROR("UnitExists"))) {
+                u->stale = true; /* asked for before systemd was away, or stopping still */
+                look(u);
+        } else if (e) {
                 refused(u, e);
+        }
         return 0; /* JobRemoved follows */
 }
 
@@ -367,7 +382,6 @@ static int start(struct sg_unit *u)
         r = watch_jobs(sd);
         if (r < 0)
                 return r;
-        u->placing.begins(u->scope, u->placing.userdata);
         sg_class_group_hold(sd, u->scope->class);
         r = sg_systemd_new_start(sd, &m, u->name);
         if (r >= 0)
@@ -381,8 +395,34 @@ static int start(struct sg_unit *u)
                               0);
         if (!sg_systemd_is_lost(r))
                 return r;
-        set_step(u, SG_UNIT_WAITING); /* up() goes on */
+        not_now(u);
         return 0;
+}
+
+int sg_unit_begin(struct sg_scope *s, const struct sg_limits *l, const struct sg_cpuset *cpus)
+{
+        struct sg_unit *u = s->unit;
+        int r;
+
+        sg_unit_keep_limits(s, l, cpus);
+        if (u->step != SG_UNIT_CALLED) /* systemd went away meanwhile: it is called again */
+                return 0;
+        r = start(u);
+        if (r < 0)
+                sg_unit_forget_place(u);
+        return r;
+}
+
+/* Whose turn it is */
+
+static struct sg_unit *first_waiting(const struct sg_systemd *sd)
+{
+        struct sg_unit *u;
+
+        sg_list_foreach (u, &sd->placing, link)
+                if (u->step == SG_UNIT_WAITING)
+                        return u;
+        return NULL;
 }
 
 static bool may_start(struct sg_systemd *sd)
@@ -394,35 +434,18 @@ static bool may_start(struct sg_systemd *sd)
         return wait == 0 && sg_bus_connection_get(sd->connection);
 }
 
-void sg_systemd_later(struct sg_systemd *sd)
-{
-        look_in(sd, SG_PACE_RETRY_USEC);
-}
-
-void sg_systemd_next(struct sg_systemd *sd)
-{
-        struct sg_unit *u, *next;
-        int r;
-
-        sg_systemd_send_due(sd);
-        sg_list_foreach_safe (u, next, &sd->placing, link) {
-                if (u->step != SG_UNIT_WAITING)
-                        continue;
-                if (!may_start(sd))
-                        return;
-                r = start(u);
-                if (r < 0) {
-                        finish(u, r, strerror(-r)); /* calls us again */
-                        return;
-                }
-        }
-}
-
 static int on_next(sd_event_source *source, uint64_t usec, void *userdata)
 {
+        struct sg_systemd *sd = userdata;
+        struct sg_unit *u;
+
         (void)source;
         (void)usec;
-        sg_systemd_next(userdata);
+        sg_systemd_send_due(sd);
+        while ((u = first_waiting(sd)) && may_start(sd)) {
+                set_step(u, SG_UNIT_CALLED);
+                u->placing.turn(u->scope, u->placing.userdata); /* may free the unit */
+        }
         return 0;
 }
 
@@ -437,7 +460,6 @@ void sg_systemd_retry(struct sg_systemd *sd)
 int sg_unit_place(struct sg_scope *s, const struct sg_scope_placing *p)
 {
         struct sg_unit *u = s->unit;
-        int r;
 
         u->placing = *p;
         u->placing.pidfd = p->pidfd < 0 ? -1 : fcntl(p->pidfd, F_DUPFD_CLOEXEC, 3);
@@ -446,8 +468,6 @@ int sg_unit_place(struct sg_scope *s, const struct sg_scope_placing *p)
         u->setbacks = (struct sg_pace_setbacks){0};
         u->step = SG_UNIT_WAITING;
         sg_list_append(&u->systemd->placing, &u->link);
-        r = may_start(u->systemd) ? start(u) : 0;
-        if (r < 0)
-                sg_unit_forget_place(u);
-        return r < 0 ? r : 1;
+        sg_systemd_next(u->systemd);
+        return 1;
 }

@@ -236,9 +236,7 @@ static int plan_scope(struct sg_scope *s, const struct sg_scope_request *req, ch
         sg_attempt_name_format(attempt, req->key);
         (void)snprintf(u->name, sizeof(u->name), "schedgov-%s%s.scope", attempt,
                        u->systemd->suffix);
-        s->limits = req->limits;
-        s->cpus = req->cpus;
-        s->limits.pin = req->limits.pin && sg_cpuset_count(&req->cpus) > 0;
+        sg_unit_keep_limits(s, &req->limits, &req->cpus);
         if (s->class->weight != req->class_weight)
                 sg_class_group_set_weight(u->systemd, s->class, req->class_weight);
         return copy_request(u, req);
@@ -378,6 +376,7 @@ const struct sg_backend_ops sg_systemd_ops = {
         .scope_adopt = scope_adopt,
         .scope_free = sg_unit_free,
         .scope_place = sg_unit_place,
+        .scope_begin = sg_unit_begin,
         .scope_remove = scope_remove,
         .scope_move = scope_move,
         .scope_holds = scope_holds,
