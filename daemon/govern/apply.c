@@ -100,27 +100,34 @@ static void tell_dropped(struct sg_live *l, bool dropped)
                 sg_live_changed(l);
 }
 
-static struct sg_applied wanted(const struct sg_loop *loop, const struct sg_looped *p,
-                                const struct sg_decision *d)
+static struct sg_want_job describe(const struct sg_looped *p)
 {
         const struct sg_job *j = &p->live->job;
-        const struct sg_want_job job = {.own_weight = p->own_weight,
-                                        .cpus = j->limits.cpus,
-                                        .cpus_max = j->limits.cpus_max,
-                                        .foreground = j->foreground};
 
-        return p->expected ? sg_want_to_begin(&job, &d->out, loop->node.cpus, loop->most)
-                           : sg_want(&job, &d->out, loop->node.cpus);
+        return (struct sg_want_job){.own_weight = p->own_weight,
+                                    .cpus = j->limits.cpus,
+                                    .cpus_max = j->limits.cpus_max,
+                                    .foreground = j->foreground};
+}
+
+/* What is to be known of it, whatever is written. */
+static void heed(struct sg_looped *p, const struct sg_decision *d)
+{
+        if ((d->out.list == SG_LIST_DROPPED) != (p->list == SG_LIST_DROPPED))
+                tell_dropped(p->live, d->out.list == SG_LIST_DROPPED);
+        p->list = d->out.list;
+        p->reports = d->estimate.n_reports > 0;
 }
 
 static void apply(struct sg_loop *loop, struct sg_looped *p, const struct sg_decision *d,
                   double now)
 {
         struct sg_live *l = p->live;
+        const struct sg_want_job job = describe(p);
         struct sg_applied before = p->applied;
         double due;
         const struct sg_planned planned = {
-                .want = wanted(loop, p, d),
+                .want = sg_want(&job, &d->out, loop->node.cpus),
                 .moved = d->out.list != p->list,
                 .now = now,
                 .interval = l->class->share.tick,
@@ -128,10 +135,7 @@ static void apply(struct sg_loop *loop, struct sg_looped *p, const struct sg_dec
         };
         unsigned write = sg_diff_writes(&p->applied, p->changed, &planned, &due);
 
-        if ((d->out.list == SG_LIST_DROPPED) != (p->list == SG_LIST_DROPPED))
-                tell_dropped(l, d->out.list == SG_LIST_DROPPED);
-        p->list = d->out.list;
-        p->reports = d->estimate.n_reports > 0;
+        heed(p, d);
         sg_loop_look_by(loop, due);
         if (write == 0 || !can_be_limited(l))
                 return;
@@ -180,9 +184,25 @@ void sg_loop_apply(struct sg_loop *loop, const struct sg_governor_plan *plan, do
                         const struct sg_decision *d = plan->jobs[i];
                         struct sg_live *l = sg_manager_find(loop->manager, d->key);
 
-                        if (l && l->looped && !l->looped->over && (all || gets_turn(l->looped, d)))
+                        if (!l || !l->looped || l->looped->over)
+                                continue;
+                        if (l->looped->expected) /* it begins with what it begins with */
+                                heed(l->looped, d);
+                        else if (all || gets_turn(l->looped, d))
                                 apply(loop, l->looped, d, now);
                 }
+}
+
+void sg_loop_begin_with(struct sg_looped *p)
+{
+        const struct sg_decision *d = sg_loop_decision(p->live);
+        const struct sg_loop *loop = p->live->manager->loop;
+        const struct sg_want_job job = describe(p);
+
+        p->applied = sg_want_to_begin(&job, d ? &d->out : NULL, loop->node.cpus, loop->most);
+        resize_cpus(p->live);
+        if (p->applied.threads > 0)
+                sg_monitor_publish(p->live);
 }
 
 bool sg_loop_apply_begun(struct sg_looped *p, double now)

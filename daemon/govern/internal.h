@@ -54,6 +54,8 @@ void sg_loop_look_by(struct sg_loop *loop, double at);
 
 /* loop-apply.c */
 void sg_loop_apply(struct sg_loop *loop, const struct sg_governor_plan *plan, double now);
+/* By what is decided until now: what its groups are made with, see sg_loop_overlay(). */
+void sg_loop_begin_with(struct sg_looped *p);
 /* What was decided before it started; false: nothing was. */
 bool sg_loop_apply_begun(struct sg_looped *p, double now);
 /* That its deadline can't be met, if that is its reason now. */

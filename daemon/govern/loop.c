@@ -174,8 +174,9 @@ static double cpus_max(const struct sg_live *l)
                 most = (double)limits->cpu_quota_pm / 1e4;
         if (limits->pin && is_elastic(limits)) /* its set follows its share */
                 most = fmin(most, (double)limits->cpus_max);
-        else if (limits->pin && l->groups.pinned)
-                most = fmin(most, (double)sg_cpuset_count(l->groups.pinned));
+        else if (limits->pin) /* it gets them with its groups */
+                most = fmin(most, l->groups.pinned ? (double)sg_cpuset_count(l->groups.pinned)
+                                                   : (double)limits->cpus);
         return most;
 }
 
@@ -267,6 +268,7 @@ void sg_loop_expect(struct sg_live *l)
         l->looped->expected = true;
         if (sg_loop_now() >= earliest_step(loop))
                 step(loop);
+        sg_loop_begin_with(l->looped);
 }
 
 void sg_loop_add(struct sg_live *l)

@@ -22,7 +22,8 @@ const struct sg_class_history *sg_loop_history(const struct sg_manager *m, const
 /* Classes or their policies have changed. */
 void sg_loop_reconfigure(struct sg_manager *m);
 
-/* It is about to get its place: who gets how much with it is decided before. */
+/* It is about to get its groups: who gets how much with it is decided before. What they are to be
+ * made with is then told by sg_loop_overlay() and sg_loop_cpus(), and stays until it runs. */
 void sg_loop_expect(struct sg_live *l);
 /* All of these are for running jobs, and do nothing for others. */
 void sg_loop_add(struct sg_live *l);
@@ -39,7 +40,8 @@ void sg_loop_over(struct sg_live *l);
 void sg_loop_end(struct sg_live *l);
 
 /* What is in force beside what was asked for: the CPU's weight, quota, and set. To be called on
- * what goes to sg_scope_set_limits(); returns the CPU set to go with it. */
+ * what a scope is made with, and what goes to sg_scope_set_limits(); returns the CPU set to go with
+ * it. */
 const struct sg_cpuset *sg_loop_overlay(const struct sg_live *l, struct sg_limits *limits);
 uint64_t sg_loop_cpus(const struct sg_live *l); /* how many threads it should have; 0 = not said */
 uint64_t sg_loop_class_weight(const struct sg_manager *m, const struct sg_class *class);

@@ -146,8 +146,9 @@ static int describe(const struct sg_live *l, struct sg_scope_request *ret,
                 .device_closed = l->class->device_closed,
                 .devices_stay = class_is_gone(l),
         };
+        (void)sg_loop_overlay(l, &ret->limits);
         if (l->job.limits.pin)
-                ret->cpus = sg_live_cpus_of(l, l->job.limits.cpus);
+                ret->cpus = sg_live_cpus_of(l, sg_loop_cpus(l));
         return class_devices(l->class, ret_rules, &ret->n_devices);
 }
 
@@ -163,7 +164,7 @@ static int take_scope(struct sg_live *l, struct sg_scope *scope)
         return 0;
 }
 
-static int make(struct sg_live *l, char **ret_why)
+static int make_scope(struct sg_live *l, char **ret_why)
 {
         _cleanup_free_ struct sg_device_rule *rules = NULL;
         struct sg_scope_request req;
@@ -185,9 +186,19 @@ static int make(struct sg_live *l, char **ret_why)
         }
         if (l->groups.pinned)
                 sg_live_pin(l, &req.cpus);
-        if (!sg_scope_wants_place(scope)) /* else when it gets its place */
-                sg_loop_expect(l);
         return 0;
+}
+
+static int make(struct sg_live *l, char **ret_why)
+{
+        int r;
+
+        if (!sg_backend_gives_turns(l->manager->backend)) /* else when its turn has come */
+                sg_loop_expect(l);
+        r = make_scope(l, ret_why);
+        if (r < 0)
+                sg_loop_end(l);
+        return r;
 }
 
 /* Its process is there already, so that its scope is made while its start is stored. */
