@@ -6,6 +6,7 @@
  * scope, which is delegated to us for that.
  */
 
+#include "core/measure/net-count.h"
 #include "core/place/changes.h"
 #include "core/place/pace.h"
 #include "edge/cgroup/backend.h"
@@ -27,8 +28,7 @@ struct sg_systemd {
         struct sg_changes changes; /* of limits */
         sd_event_source *changes_source;
         struct sg_list net_waiting; /* units, to be asked for their network bytes */
-        unsigned n_net_in_flight;
-        unsigned n_net_units; /* that have been asked for them */
+        struct sg_net_counts net_counts;
 };
 
 enum sg_unit_step {
@@ -41,20 +41,13 @@ enum sg_unit_step {
         SG_UNIT_STOPPING, /* it doesn't hold its shim: once more from the beginning */
 };
 
-enum sg_net_way {
-        SG_NET_RX,
-        SG_NET_TX,
-        SG_NET_WAYS,
-};
-
 /* Network bytes: one question at a time, of two calls. */
 struct sg_unit_net {
+        struct sg_net_count count;
         struct sg_list waiting;          /* systemd.net_waiting */
         sd_bus_slot *slots[SG_NET_WAYS]; /* in flight */
-        uint64_t asked_usec;
-        uint64_t answer[SG_NET_WAYS], last[SG_NET_WAYS], sum[SG_NET_WAYS];
-        bool failed, known, switched_on;
-        unsigned n_without; /* answers that there is no figure, in a row */
+        uint64_t answer[SG_NET_WAYS];
+        bool failed, switched_on;
 };
 
 struct sg_unit {

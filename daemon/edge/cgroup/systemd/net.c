@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Network bytes of units, by systemd's IP accounting. PID 1 is asked, as its programs are its own:
- * a few units at a time, and none of them often, as it has others to serve. Who reads gets what was
- * answered last.
+ * Network bytes of units, by systemd's IP accounting. PID 1 is asked, as its programs are its own;
+ * how often says core/measure/net-count.h. Who reads gets what was answered last.
  */
 
 #include "base/cleanup.h"
@@ -11,13 +10,6 @@
 #include "edge/cgroup/systemd/internal.h"
 #include <errno.h>
 #include <string.h>
-
-#define INTERVAL_USEC (10 * SG_USEC_PER_SEC)
-/* Of all units together: an answer costs PID 1 some 0.2 ms (2 ms in an emulated guest). */
-#define PER_UNIT_USEC (20 * SG_USEC_PER_MSEC)
-#define IN_FLIGHT_MAX 4
-/* After so many answers without a figure it is taken for one that doesn't count. */
-#define WITHOUT_MAX 3
 
 static const char *const properties[SG_NET_WAYS] = {"IPIngressBytes", "IPEgressBytes"};
 
@@ -48,32 +40,6 @@ static void switch_on(struct sg_unit *u)
                 (void)sg_systemd_send(u->systemd, m, SG_SYSTEMD_ERROR("NoSuchUnit"));
 }
 
-/* A count that begins anew, as after a restart of the service, is added to what was before. */
-static void take(struct sg_unit_net *net, enum sg_net_way way, uint64_t value)
-{
-        uint64_t since = value >= net->last[way] ? value - net->last[way] : value;
-
-        net->sum[way] += since;
-        net->last[way] = value;
-}
-
-static void take_answers(struct sg_unit *u)
-{
-        struct sg_unit_net *net = &u->net;
-
-        if (net->failed)
-                return;
-        if (net->answer[SG_NET_RX] == SG_UNLIMITED || net->answer[SG_NET_TX] == SG_UNLIMITED) {
-                net->n_without++;
-                switch_on(u);
-                return;
-        }
-        net->n_without = 0;
-        net->known = true;
-        take(net, SG_NET_RX, net->answer[SG_NET_RX]);
-        take(net, SG_NET_TX, net->answer[SG_NET_TX]);
-}
-
 static void ask_next(struct sg_systemd *sd);
 
 static int on_answer(struct sg_unit *u, enum sg_net_way way, sd_bus_message *reply)
@@ -87,8 +53,9 @@ static int on_answer(struct sg_unit *u, enum sg_net_way way, sd_bus_message *rep
                 net->failed = true; /* it is away, or the unit is: nothing was learned */
         if (net->slots[SG_NET_RX] || net->slots[SG_NET_TX])
                 return 0;
-        sd->n_net_in_flight--;
-        take_answers(u);
+        sd->net_counts.n_in_flight--;
+        if (!net->failed && !sg_net_count_answered(&net->count, net->answer))
+                switch_on(u);
         ask_next(sd);
         return 0;
 }
@@ -143,29 +110,24 @@ static int ask(struct sg_unit *u)
 
 static void ask_next(struct sg_systemd *sd)
 {
-        while (sd->n_net_in_flight < IN_FLIGHT_MAX && !sg_list_empty(&sd->net_waiting)) {
+        while (sg_net_counts_may_ask(&sd->net_counts) && !sg_list_empty(&sd->net_waiting)) {
                 struct sg_unit *u =
                         sg_list_entry(sd->net_waiting.next, struct sg_unit, net.waiting);
 
                 sg_list_remove(&u->net.waiting);
-                sd->n_net_in_flight += ask(u) >= 0;
+                sd->net_counts.n_in_flight += ask(u) >= 0;
         }
+}
+
+static bool is_being_asked(const struct sg_unit_net *net)
+{
+        return net->slots[SG_NET_RX] || net->slots[SG_NET_TX] || !sg_list_empty(&net->waiting);
 }
 
 static bool is_due(struct sg_unit *u)
 {
-        uint64_t interval = u->systemd->n_net_units * PER_UNIT_USEC, now = sg_now_monotonic_usec();
-        struct sg_unit_net *net = &u->net;
-
-        if (net->n_without >= WITHOUT_MAX || net->slots[SG_NET_RX] || net->slots[SG_NET_TX] ||
-            !sg_list_empty(&net->waiting) || !interface_of(u))
-                return false;
-        if (net->asked_usec == 0)
-                u->systemd->n_net_units++;
-        else if (now - net->asked_usec < (interval > INTERVAL_USEC ? interval : INTERVAL_USEC))
-                return false;
-        net->asked_usec = now;
-        return true;
+        return interface_of(u) && !is_being_asked(&u->net) &&
+               sg_net_count_due(&u->systemd->net_counts, &u->net.count, sg_now_monotonic_usec());
 }
 
 int sg_unit_net(struct sg_scope *s, uint64_t *ret_rx, uint64_t *ret_tx)
@@ -179,23 +141,24 @@ int sg_unit_net(struct sg_scope *s, uint64_t *ret_rx, uint64_t *ret_tx)
                 sg_list_append(&u->systemd->net_waiting, &u->net.waiting);
                 ask_next(u->systemd);
         }
-        if (!u->net.known)
+        if (!u->net.count.known)
                 return -ENODATA;
-        *ret_rx = u->net.sum[SG_NET_RX];
-        *ret_tx = u->net.sum[SG_NET_TX];
+        *ret_rx = u->net.count.sum[SG_NET_RX];
+        *ret_tx = u->net.count.sum[SG_NET_TX];
         return 0;
 }
 
 void sg_unit_forget_net(struct sg_unit *u)
 {
         struct sg_systemd *sd = u->systemd;
+        struct sg_unit_net *net = &u->net;
 
-        sg_list_remove(&u->net.waiting);
-        sd->n_net_units -= u->net.asked_usec > 0;
-        if (!u->net.slots[SG_NET_RX] && !u->net.slots[SG_NET_TX])
+        sg_list_remove(&net->waiting);
+        sg_net_count_forget(&sd->net_counts, &net->count);
+        if (!net->slots[SG_NET_RX] && !net->slots[SG_NET_TX])
                 return;
-        u->net.slots[SG_NET_RX] = sd_bus_slot_unref(u->net.slots[SG_NET_RX]);
-        u->net.slots[SG_NET_TX] = sd_bus_slot_unref(u->net.slots[SG_NET_TX]);
-        sd->n_net_in_flight--;
+        net->slots[SG_NET_RX] = sd_bus_slot_unref(net->slots[SG_NET_RX]);
+        net->slots[SG_NET_TX] = sd_bus_slot_unref(net->slots[SG_NET_TX]);
+        sd->net_counts.n_in_flight--;
         ask_next(sd);
 }
