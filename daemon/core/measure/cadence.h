@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 /*
- * How long to wait until the next round of samples: the base interval while anything changes, twice
- * as long after each round in which nothing did, up to a maximum.
+ * How long to wait until the next look: the base interval while anything changes, twice as long
+ * after each look by which nothing had, up to a maximum. For rounds of samples, and for what isn't
+ * there and is tried again.
  */
 
 #include <stdbool.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "edge/common/bus-connection.h"
 #include "base/cleanup.h"
+#include "core/measure/cadence.h"
 #include "edge/common/log.h"
 #include <errno.h>
 #include <stdint.h>
@@ -17,7 +18,7 @@ struct sg_bus_connection {
         sd_event_source *timer;
         sd_bus *bus;
         char *address;
-        uint64_t pause_usec;
+        struct sg_cadence pause;
         const struct sg_bus_connection_ops *ops;
         void *userdata;
         bool user, up, complained;
@@ -65,14 +66,15 @@ static int on_pause_over(sd_event_source *source, uint64_t usec, void *userdata)
 /* Until the bus has been there for a word of its own, each pause is twice the last. */
 static void open_later(struct sg_bus_connection *c)
 {
+        uint64_t pause = c->pause.interval_usec;
         int r;
 
         c->timer = sd_event_source_disable_unref(c->timer);
-        r = sd_event_add_time_relative(c->event, &c->timer, CLOCK_MONOTONIC, c->pause_usec,
-                                       c->pause_usec / 4, on_pause_over, c);
+        r = sd_event_add_time_relative(c->event, &c->timer, CLOCK_MONOTONIC, pause, pause / 4,
+                                       on_pause_over, c);
         if (r < 0)
                 sg_log(LOG_ERR, "cannot try the bus again, going on without: %s", strerror(-r));
-        c->pause_usec = c->pause_usec * 2 < PAUSE_MAX_USEC ? c->pause_usec * 2 : PAUSE_MAX_USEC;
+        (void)sg_cadence_next(&c->pause, false);
 }
 
 static void complain(struct sg_bus_connection *c, const char *what, int error)
@@ -123,7 +125,7 @@ static int on_connected(sd_bus_message *m, void *userdata, sd_bus_error *error)
         if (c->complained)
                 sg_log(LOG_INFO, "the %s bus is there", c->user ? "user" : "system");
         c->complained = false;
-        c->pause_usec = PAUSE_MIN_USEC;
+        (void)sg_cadence_reset(&c->pause);
         return 0;
 }
 
@@ -186,11 +188,9 @@ int sg_bus_connection_new(struct sg_bus_connection **ret, sd_event *event, bool 
 
         if (!c)
                 return -ENOMEM;
-        *c = (struct sg_bus_connection){.event = sd_event_ref(event),
-                                        .user = user,
-                                        .ops = ops,
-                                        .userdata = userdata,
-                                        .pause_usec = PAUSE_MIN_USEC};
+        *c = (struct sg_bus_connection){
+                .event = sd_event_ref(event), .user = user, .ops = ops, .userdata = userdata};
+        sg_cadence_init(&c->pause, PAUSE_MIN_USEC, PAUSE_MAX_USEC);
         r = find_address(user, &c->address);
         if (r >= 0)
                 r = sd_event_add_time_relative(event, &c->timer, CLOCK_MONOTONIC, 0, 0,
