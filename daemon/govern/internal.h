@@ -2,6 +2,7 @@
 #pragma once
 /* What the loop's files share. Times are seconds of CLOCK_MONOTONIC. */
 
+#include "core/govern/pulse.h"
 #include "core/govern/use.h"
 #include "core/govern/want.h"
 #include "edge/history/decision-log.h"
@@ -32,16 +33,15 @@ struct sg_loop {
         struct sg_governor *governor;
         struct sg_list jobs; /* struct sg_looped */
         sd_event_source *timer;
-        struct sg_use_node node;        /* cpus: its quota's if that is less */
-        double due;                     /* when it goes off; INFINITY = never */
-        double stepped;                 /* the last step */
+        struct sg_use_node node; /* cpus: its quota's if that is less */
+        double armed;            /* when it goes off; INFINITY = never */
+        struct sg_pulse pulse;
         double stored;                  /* the last time that all was stored */
         struct sg_decision_log *log;    /* NULL: it couldn't be opened */
         unsigned causes;                /* enum sg_decision_cause, since the last step */
         enum sg_loop_dirt dirty;        /* what has happened since */
         struct sg_listeners *listeners; /* NULL: the kernel doesn't tell */
         double listened;                /* when it was asked last */
-        bool calm;                      /* at the last step */
         uint32_t most;                  /* the largest weight of the last step */
         bool recalled;                  /* a former daemon's file was there */
         int log_error, store_error;     /* said already: a full disk is told of once */

@@ -13,14 +13,9 @@
 #include <math.h>
 #include <string.h>
 
-/* The first of a burst of starts and ends is a step at once, the rest of it one after that. */
-#define GATHER_USEC (5ULL * 1000)
-/* Between two steps whatever a policy asks for: what it expects of a job doesn't come, and is
- * always near, while that sleeps. */
-#define PAUSE_SEC .1
-/* What was counted so lately is as good as now; a step that is due so soon comes with the round. */
-#define FRESH_SEC .1
+#define FRESH_SEC .1     /* what was counted so lately is as good as now */
 #define RECOVERY_SEC .05 /* until it is looked again whether all jobs are back */
+#define FAILURE_SEC 1
 
 double sg_loop_now(void)
 {
@@ -29,12 +24,16 @@ double sg_loop_now(void)
 
 static int on_due(sd_event_source *source, uint64_t usec, void *userdata);
 
-static void arm(struct sg_loop *loop, double at)
+/* As the pulse says. */
+static void arm(struct sg_loop *loop)
 {
+        double at = loop->pulse.due;
         uint64_t usec = isinf(at) ? UINT64_MAX : (uint64_t)(at * SG_USEC_PER_SEC);
         int r;
 
-        loop->due = at;
+        if (at == loop->armed)
+                return;
+        loop->armed = at;
         if (loop->timer) {
                 r = sd_event_source_set_time(loop->timer, usec);
                 if (r >= 0)
@@ -52,20 +51,22 @@ static void arm(struct sg_loop *loop, double at)
 
 void sg_loop_look_by(struct sg_loop *loop, double at)
 {
-        if (at < loop->due)
-                arm(loop, at);
+        sg_pulse_by(&loop->pulse, at);
+        arm(loop);
 }
 
-static double earliest_step(const struct sg_loop *loop)
+static void put_off(struct sg_loop *loop, double until)
 {
-        return loop->stepped + (double)GATHER_USEC / SG_USEC_PER_SEC;
+        sg_pulse_put_off(&loop->pulse, until);
+        arm(loop);
 }
 
 static void look_soon(struct sg_loop *loop, enum sg_decision_cause cause)
 {
         loop->causes |= cause;
         loop->dirty = SG_LOOP_CHANGED;
-        sg_loop_look_by(loop, fmax(sg_loop_now(), earliest_step(loop)));
+        sg_pulse_event(&loop->pulse, sg_loop_now());
+        arm(loop);
 }
 
 /* What the kernel has counted since the last round isn't waited for. */
@@ -100,12 +101,11 @@ static void step(struct sg_loop *loop)
         double now = sg_loop_now();
         int r;
 
-        if (loop->manager->jobs->n_recovering >
-            0) { /* who isn't back yet would be taken for gone */
-                arm(loop, now + RECOVERY_SEC);
+        /* Who isn't back yet would be taken for gone. */
+        if (loop->manager->jobs->n_recovering > 0) {
+                put_off(loop, now + RECOVERY_SEC);
                 return;
         }
-        loop->due = INFINITY;
         sg_list_foreach (p, &loop->jobs, link)
                 read_use(p->live, now);
         sg_loop_look_for_servers(loop, now);
@@ -113,40 +113,39 @@ static void step(struct sg_loop *loop)
         if (r < 0) {
                 sg_log(LOG_ERR, "cannot decide on shares: %s; what is in force stays",
                        strerror(-r));
-                arm(loop, now + 1);
+                put_off(loop, now + FAILURE_SEC);
                 return;
         }
-        loop->stepped = now;
-        loop->calm = plan.calm;
-        arm(loop, fmax(plan.next, now + PAUSE_SEC));
+        sg_pulse_stepped(&loop->pulse, now, plan.next, plan.calm);
+        arm(loop);
         sg_loop_apply(loop, &plan, now);
         note(loop, &plan);
         sg_loop_store(loop, now);
 }
 
-/* What has become due comes with the round: one wake-up less than by the timer. Where there was
- * nothing to decide, it is jobs that want more than before that end this. */
 void sg_loop_round_over(struct sg_loop *loop)
 {
-        if (!loop || loop->causes == 0)
-                return;
-        if (loop->due < sg_loop_now() + FRESH_SEC ||
-            (loop->calm && !sg_governor_is_calm(loop->governor)))
+        if (loop && loop->causes != 0 &&
+            sg_pulse_goes_with_round(&loop->pulse, sg_loop_now(),
+                                     sg_governor_is_calm(loop->governor)))
                 step(loop);
 }
 
 /* For whoever wants to see what is decided: steps that were left out are made up for. */
 void sg_loop_refresh(struct sg_loop *loop)
 {
-        if (loop && loop->calm && loop->causes != 0)
+        if (loop && loop->pulse.calm && loop->causes != 0)
                 step(loop);
 }
 
 static int on_due(sd_event_source *source, uint64_t usec, void *userdata)
 {
+        struct sg_loop *loop = userdata;
+
         (void)source;
         (void)usec;
-        step(userdata);
+        loop->armed = INFINITY;
+        step(loop);
         return 0;
 }
 
@@ -266,7 +265,7 @@ void sg_loop_expect(struct sg_live *l)
         if (!l->looped)
                 return;
         l->looped->expected = true;
-        if (sg_loop_now() >= earliest_step(loop))
+        if (sg_pulse_may_step(&loop->pulse, sg_loop_now()))
                 step(loop);
         sg_loop_begin_with(l->looped);
 }
@@ -317,11 +316,8 @@ void sg_loop_heard(struct sg_live *l, const struct sg_report *report, uint64_t c
         if (loop->dirty == SG_LOOP_CLEAN)
                 loop->dirty = SG_LOOP_HEARD;
         loop->causes |= SG_CAUSE_REPORT;
-        if (loop->calm)
-                return;
-        /* Reports of many come in one round: one step for all. */
-        sg_loop_look_by(loop, fmax(now + (double)GATHER_USEC / SG_USEC_PER_SEC,
-                                   loop->stepped + l->class->share.tick));
+        sg_pulse_report(&loop->pulse, now, l->class->share.tick);
+        arm(loop);
 }
 
 void sg_loop_over(struct sg_live *l)
@@ -465,7 +461,8 @@ int sg_loop_new(struct sg_loop **ret, struct sg_manager *m)
         if (!loop)
                 return -ENOMEM;
         loop->manager = m;
-        loop->due = INFINITY;
+        loop->armed = INFINITY;
+        sg_pulse_init(&loop->pulse);
         sg_list_init(&loop->jobs);
         loop->state_dir = strdup(sg_store_dir(m->store));
         r = loop->state_dir ? sg_governor_new(&loop->governor, (double)m->node.n_cpus) : -ENOMEM;
