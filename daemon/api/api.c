@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Connections, who asks, and what subscribers hear. */
-#include "api/api.h"
+#include "api/internal.h"
 #include "base/time-util.h"
 #include "edge/common/log.h"
 #include <errno.h>

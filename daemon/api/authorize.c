@@ -7,7 +7,7 @@
  * While polkit is asked the call is kept; then it is handled again from its start, and finds the
  * answer here.
  */
-#include "api/api.h"
+#include "api/internal.h"
 #include "base/time-util.h"
 #include "edge/bus/polkit.h"
 #include <errno.h>

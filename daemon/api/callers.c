@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Who waits for a job: calls that are answered when something has become of it, and `schedctl run`,
  * which waits for its turn on its connection. This is what a job's life is told to. */
-#include "api/api.h"
+#include "api/internal.h"
 #include "base/cleanup.h"
 #include <assert.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
 /* The command of a request: what is to be run goes into the spec as it came, byte for byte; what is
  * shown of it is made printable. */
 #include "core/job/command.h"
-#include "api/api.h"
+#include "api/internal.h"
 #include "base/cleanup.h"
 #include "proto/job-env.h"
 #include "proto/spec.h"

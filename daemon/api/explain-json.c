@@ -4,7 +4,7 @@
  * that it has, or how it ended, in plain words, line by line; and the numbers of what was decided
  * last.
  */
-#include "api/api.h"
+#include "api/internal.h"
 #include "edge/history/decision-json.h"
 #include "govern/loop.h"
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The documents: a job's (schedgov.job/1) and the node's (schedgov.status/1). Keys are added, never
  * renamed. */
-#include "api/api.h"
+#include "api/internal.h"
 #include "base/format.h"
 #include <errno.h>
 #include <inttypes.h>

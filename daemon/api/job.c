@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* org.schedgov1.Job: what may be asked of a live job, by its owner or an administrator. */
 #include "adopt/adopt.h"
-#include "api/api.h"
+#include "api/internal.h"
 #include "base/time-util.h"
 #include "core/queue/order.h"
 #include "edge/common/log.h"

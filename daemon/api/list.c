@@ -4,7 +4,7 @@
  * the finished ones from the store, newest first (cursor "F<n>": before n). A page is bounded, so
  * that neither we nor a client hold more than that.
  */
-#include "api/api.h"
+#include "api/internal.h"
 #include "base/parse.h"
 #include <errno.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* org.schedgov1.Manager: the table of its members, and those about the daemon itself. */
 #include "adopt/adopt.h"
-#include "api/api.h"
+#include "api/internal.h"
 #include "base/utf8.h"
 #include <errno.h>
 #include <string.h>

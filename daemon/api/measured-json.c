@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What was measured, in the documents of a job and of the node, and the document of a job's series
  * (schedgov.series/1). What isn't known is null. */
-#include "api/api.h"
+#include "api/internal.h"
 #include "base/cleanup.h"
 #include "edge/history/series-file.h"
 #include "govern/loop.h"

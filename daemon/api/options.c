@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The options of a request: one table of keys, each with its D-Bus type,
  * its place and its range. */
-#include "api/api.h"
+#include "api/internal.h"
 #include "base/format.h"
 #include <errno.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Policies over the bus: what there is, what each class has, changing that while its jobs run, and
  * the log of what was decided. */
-#include "api/api.h"
+#include "api/internal.h"
 #include "core/queue/order.h"
 #include "core/settings/table.h"
 #include "core/share/share.h"

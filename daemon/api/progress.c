@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Where its progress is to be read from, as a submission asks for it. */
-#include "api/api.h"
+#include "api/internal.h"
 #include "base/cleanup.h"
 #include "core/reports/preset.h"
 #include "core/reports/progress-source.h"

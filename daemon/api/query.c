@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Queries about one job, live or finished, and the log of events. */
-#include "api/api.h"
+#include "api/internal.h"
 #include "base/file.h"
 #include <errno.h>
 #include <fcntl.h>

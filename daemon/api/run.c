@@ -3,7 +3,7 @@
  * Run and Attach, for `schedctl run`: a job whose process is the one that asks. Submitted like
  * others, it waits on its connection for its turn, and is then handed what its shim needs.
  */
-#include "api/api.h"
+#include "api/internal.h"
 #include "base/cleanup.h"
 #include <inttypes.h>
 

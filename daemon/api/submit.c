@@ -4,8 +4,8 @@
  * answered when that is durable. A retry with the same token is answered with what was stored the
  * first time.
  */
-#include "api/api.h"
 #include "api/foretell.h"
+#include "api/internal.h"
 #include "base/cleanup.h"
 #include "base/format.h"
 #include "base/time-util.h"

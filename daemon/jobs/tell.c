@@ -119,15 +119,14 @@ static bool handle(struct sg_live *l, struct sg_life_event *e)
 
 void sg_live_tell(struct sg_live *l, const struct sg_life_event *e)
 {
-        struct sg_inbox inbox; /* its events are written before they are read */
+        struct sg_inbox inbox = {.n = 0};
 
         if (l->inbox) {
                 put(l->inbox, e, l->inbox->n);
                 l->inbox->events[l->inbox->n - 1].why = NULL; /* it is borrowed */
                 return;
         }
-        inbox.n = 0;
-        l->inbox = &inbox;
+        l->inbox = &inbox; // cppcheck-suppress autoVariables; until this returns, or it is freed
         put(&inbox, e, 0);
         while (inbox.n > 0) {
                 take(&inbox);

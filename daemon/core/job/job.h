@@ -12,38 +12,12 @@
 #include "base/list.h"
 #include "base/parse.h"
 #include "base/record.h"
+#include "core/job/state.h"
 #include "proto/job-key.h"
 #include "proto/names.h"
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
-
-/* The store keeps these numbers: each means the same forever, and a new one is a step of its
- * schema, as older daemons don't know it. Both kinds have room to grow, so that what tells them
- * apart (SQL's indexes do) stays true. */
-enum sg_job_state {
-        SG_JOB_QUEUED,
-        SG_JOB_STARTING,
-        SG_JOB_RUNNING,
-        SG_JOB_SUSPENDED,
-        _SG_JOB_LIVE_MAX,
-        SG_JOB_FINAL = 32, /* from here on it has ended */
-        SG_JOB_EXITED = SG_JOB_FINAL,
-        SG_JOB_KILLED,
-        SG_JOB_OOM,
-        SG_JOB_TIMEOUT,
-        SG_JOB_FAILED, /* its program never ran, or a dependency failed */
-        SG_JOB_LOST,   /* it may have run; nobody can know how it ended */
-        _SG_JOB_STATE_MAX,
-};
-
-/* Why we are ending a live attempt; durable before the first signal is sent. */
-enum sg_job_intent {
-        SG_INTENT_NONE,
-        SG_INTENT_CANCEL,
-        SG_INTENT_TIMEOUT,
-        SG_INTENT_REQUEUE,
-};
 
 /* Full explicit values, SG_UNLIMITED where there is no limit. */
 struct sg_limits {
@@ -134,17 +108,6 @@ void sg_job_clear_reason(struct sg_job *j);
 /* Fills in the codes of --output and --error: %j = N, %a = array index, %n = the job's name, %% =
  * %. Anything else behind a % is kept as it is. NULL gives NULL. */
 int sg_job_expand_path(const struct sg_job *j, const char *pattern, char **ret);
-
-static inline bool sg_job_state_is_final(uint64_t state)
-{
-        return state >= SG_JOB_FINAL;
-}
-
-/* Whether it is one at all: for what was read, and for who goes through all of them, as there are
- * gaps. */
-bool sg_job_state_is_known(uint64_t state);
-const char *sg_job_state_to_string(uint64_t state); /* "queued" …; "unknown" */
-int sg_job_state_from_string(const char *s);        /* -EINVAL */
 
 /* What `schedctl wait` and `run` exit with, for a job in a final state. */
 int sg_job_exit_status(const struct sg_job *j);

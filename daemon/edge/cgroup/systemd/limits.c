@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Changes of limits of running scopes: what differs is sent, and read back when systemd has answered.
+ * Changes of limits of running scopes: what differs is sent, and read back when systemd has
+ * answered.
  * Which is sent when, and which needn't be any more, says core/place/changes.h.
  */
 

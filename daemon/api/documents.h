@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/* What is shown of jobs and of the node, as JSON. */
+
+#include "manager.h"
+#include <jansson.h>
+
+/* A job's document (schedgov.job/1), a heap string; live: NULL for one that has ended. `full`: its
+ * owner asks. */
+int sg_job_document(struct sg_manager *m, const struct sg_job *j, struct sg_live *live, bool full,
+                    char **ret);
+/* Why it has what it has (schedgov.explanation/1). */
+int sg_explain_document(struct sg_manager *m, const struct sg_job *j, struct sg_live *live,
+                        char **ret);
+int sg_status_document(struct sg_manager *m, char **ret);
+/* What a job did over time (schedgov.series/1). */
+int sg_series_document(struct sg_manager *m, const struct sg_job_key *key, char **ret);
+/* Drops o. NULL, which is what jansson makes of too little memory: -ENOMEM. */
+int sg_json_dump(json_t *o, char **ret);
+/* Parts of these: what was measured. */
+json_t *sg_json_number(uint64_t v); /* SG_UNLIMITED is null */
+json_t *sg_json_usage(const struct sg_job *j, const struct sg_live *live);
+json_t *sg_json_progress(const struct sg_job *j, const struct sg_live *live, bool full);
+json_t *sg_json_share(const struct sg_live *live);
+json_t *sg_json_load(const struct sg_manager *m);
+json_t *sg_json_links(const struct sg_manager *m);
+/* The reason as it is shown: a waiting job's is found out now. */
+const char *sg_job_reason_now(const struct sg_job *j, struct sg_live *live, char *buf, size_t size);
