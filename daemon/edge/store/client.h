@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 /*
- * The daemon's side of the store, private to store*.c. A request is a frame in `out` and an entry
- * in `pending`; replies come in the same order, so the head of the list is always the one answered.
- * A request that couldn't be queued is in the list too, already failed, so that callbacks never run
- * inside the request and never out of order.
+ * The daemon's side of the store, private to this folder. A request is a frame in `out` and an
+ * entry in `pending`; replies come in the same order, so the head of the list is always the one
+ * answered. A request that couldn't be queued is in the list too, already failed, so that callbacks
+ * never run inside the request and never out of order.
  */
 
 #include "base/list.h"
+#include "edge/common/worker.h"
 #include "edge/store/proto.h"
 #include "edge/store/store.h"
 
@@ -27,21 +28,19 @@ struct sg_store_request {
 
 struct sg_store {
         char *dir;
-        pid_t pid;
-        int fd, lock_fd;
-        int dead;  /* negative: the writer is gone */
-        char *why; /* what is wrong; NULL = nothing */
+        struct sg_worker *writer;
+        int lock_fd;
+        bool heard; /* its first word: whether it can work */
+        int dead;   /* negative: the writer is gone, or can't work */
+        char *why;  /* what is wrong; NULL = nothing */
         struct sg_list pending;
         size_t backlog;
-        struct sg_record out;
-        size_t sent; /* of out */
-        struct sg_store_inbox in;
+        struct sg_record *out; /* the writer's */
         bool dispatching;
         bool mourned; /* on_death has been called */
         void (*on_death)(void *userdata);
         void *death_userdata;
-        sd_event *event;
-        sd_event_source *io, *defer;
+        sd_event_source *defer;
 };
 
 /* store.c. A new request at the end of the list with its frame begun, or NULL: no memory, `cb` has

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 /*
- * What the daemon and the store's writer say to each other over their socketpair: frames of a u32
- * length and one record, whose first field is the kind. Both ends are the same program image, so
- * there is nothing to negotiate; lengths are checked nevertheless. Requests are answered in order,
- * each with any number of ROW or EVENT frames and one DONE; STATUS comes in between, unasked.
+ * What the daemon and the store's writer say to each other: each frame (edge/common/frames.h) is
+ * one record, whose first field is the kind. Both ends are the same program image, so there is
+ * nothing to negotiate. Requests are answered in order, each with any number of ROW or EVENT frames
+ * and one DONE; STATUS comes in between, unasked, and one DONE says at first whether the writer can
+ * work.
  */
 
 #include "base/record.h"
+#include "edge/common/frames.h"
 #include "proto/names.h"
 #include <stdint.h>
 
@@ -69,28 +71,10 @@ struct sg_store_message {
         struct sg_field fields[_SG_STORE_TAG_MAX];
 };
 
-/* Starts a frame in `out`; returns the mark that sg_store_frame_close() wants. */
-size_t sg_store_frame_open(struct sg_record *out, enum sg_store_kind kind);
-/* On failure (-ENOMEM, -E2BIG) the frame is taken out again and `out` is as it was before. */
-int sg_store_frame_close(struct sg_record *out, size_t mark);
-
-/* Of one frame, with its length. -EBADMSG. */
+/* Of one frame. -EBADMSG. */
 int sg_store_message_parse(struct sg_store_message *ret, const void *frame, size_t size);
 
 uint64_t sg_store_message_u64(const struct sg_store_message *m, enum sg_store_tag tag);
 int64_t sg_store_message_i64(const struct sg_store_message *m, enum sg_store_tag tag);
 /* A heap copy, NULL if absent; -EBADMSG, -ENOMEM. */
 int sg_store_message_str(const struct sg_store_message *m, enum sg_store_tag tag, char **ret);
-
-/* A receive buffer: bytes arrive at its end, frames are taken from its head. */
-struct sg_store_inbox {
-        struct sg_record bytes;
-        size_t taken;
-};
-
-void sg_store_inbox_deinit(struct sg_store_inbox *in);
-/* One recv(2). Bytes received, 0 = the other end is closed, -EAGAIN, another negative errno. */
-ssize_t sg_store_inbox_receive(struct sg_store_inbox *in, int fd, int flags);
-/* 1 = *ret_frame and *ret_size, valid until the next receive; 0 = no whole frame is there;
- * -EBADMSG. */
-int sg_store_inbox_take(struct sg_store_inbox *in, const uint8_t **ret_frame, size_t *ret_size);

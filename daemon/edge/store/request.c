@@ -42,7 +42,7 @@ static void write_job(struct sg_store *s, enum sg_store_kind kind, const struct 
         q = begin(s, kind, cb, userdata, &mark);
         if (!q)
                 return;
-        put_job(&s->out, job);
+        put_job(s->out, job);
         sg_store_request_send(s, q, mark);
 }
 
@@ -56,10 +56,10 @@ void sg_store_submit(struct sg_store *s, const struct sg_job *template, uint64_t
         q = begin(s, SG_STORE_SUBMIT, cb, userdata, &mark);
         if (!q)
                 return;
-        put_job(&s->out, template);
-        sg_record_put_u64(&s->out, SG_STORE_TAG_COUNT, count);
-        sg_record_put_str(&s->out, SG_STORE_TAG_TOKEN, token);
-        sg_record_put(&s->out, SG_STORE_TAG_BYTES, spec, spec_size);
+        put_job(s->out, template);
+        sg_record_put_u64(s->out, SG_STORE_TAG_COUNT, count);
+        sg_record_put_str(s->out, SG_STORE_TAG_TOKEN, token);
+        sg_record_put(s->out, SG_STORE_TAG_BYTES, spec, spec_size);
         sg_store_request_send(s, q, mark);
 }
 
@@ -82,8 +82,8 @@ void sg_store_start(struct sg_store *s, const struct sg_job *job, const void *la
         q = begin(s, SG_STORE_START, cb, userdata, &mark);
         if (!q)
                 return;
-        put_job(&s->out, job);
-        sg_record_put(&s->out, SG_STORE_TAG_BYTES, launch, launch_size);
+        put_job(s->out, job);
+        sg_record_put(s->out, SG_STORE_TAG_BYTES, launch, launch_size);
         sg_store_request_send(s, q, mark);
 }
 
@@ -100,8 +100,8 @@ void sg_store_inspect(struct sg_store *s, const struct sg_job_key *key, enum sg_
                 return;
         }
         q->attempt = cb;
-        put_key(&s->out, key);
-        sg_record_put_u64(&s->out, SG_STORE_TAG_PUBLISH, publish);
+        put_key(s->out, key);
+        sg_record_put_u64(s->out, SG_STORE_TAG_PUBLISH, publish);
         sg_store_request_send(s, q, mark);
 }
 
@@ -109,7 +109,7 @@ void sg_store_list(struct sg_store *s, const struct sg_store_query *query, sg_st
                    sg_store_cb done, void *userdata)
 {
         struct sg_store_request *q;
-        struct sg_record *out = &s->out;
+        struct sg_record *out = s->out;
         size_t mark;
 
         q = begin(s, SG_STORE_LIST, done, userdata, &mark);
@@ -144,10 +144,10 @@ void sg_store_events(struct sg_store *s, uint64_t after_seq, uint64_t uid,
                 return;
         }
         q->event = cb;
-        sg_record_put_u64(&s->out, SG_STORE_TAG_SEQ, after_seq);
-        sg_record_put_u64(&s->out, SG_STORE_TAG_UID, uid);
-        put_key(&s->out, job);
-        sg_record_put_u64(&s->out, SG_STORE_TAG_LIMIT, limit);
+        sg_record_put_u64(s->out, SG_STORE_TAG_SEQ, after_seq);
+        sg_record_put_u64(s->out, SG_STORE_TAG_UID, uid);
+        put_key(s->out, job);
+        sg_record_put_u64(s->out, SG_STORE_TAG_LIMIT, limit);
         sg_store_request_send(s, q, mark);
 }
 
@@ -159,8 +159,8 @@ void sg_store_set_retention(struct sg_store *s, uint64_t max_jobs, uint64_t max_
         q = begin(s, SG_STORE_RETENTION, NULL, NULL, &mark);
         if (!q)
                 return;
-        sg_record_put_u64(&s->out, SG_STORE_TAG_COUNT, max_jobs);
-        sg_record_put_u64(&s->out, SG_STORE_TAG_TIME, max_age_usec);
+        sg_record_put_u64(s->out, SG_STORE_TAG_COUNT, max_jobs);
+        sg_record_put_u64(s->out, SG_STORE_TAG_TIME, max_age_usec);
         sg_store_request_send(s, q, mark);
 }
 

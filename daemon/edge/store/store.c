@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The store as the daemon holds it: the writer's life, and the bytes to and from it. */
+/* The store as the daemon holds it: the writer's life, and requests on their way. */
 
 #include "base/file.h"
 #include "edge/store/client.h"
@@ -8,43 +8,27 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-
-#define OUT_KEEP (64U * 1024) /* a larger output buffer is freed when it has drained */
-
-/* Linked in with --coverage only: the writer's end is no exit(3). */
-extern void __gcov_dump(void) __attribute__((weak));
 
 /* --- the writer is gone */
 
-static void store_disable_io(struct sg_store *s)
-{
-        s->io = sd_event_source_disable_unref(s->io);
-}
-
 /* From here on every request fails; those that wait are told at the next dispatch. */
-static void store_die(struct sg_store *s, int error, const char *what)
+static void on_dead(pid_t pid, int error, void *userdata)
 {
+        struct sg_store *s = userdata;
+        const char *what = error == -EPIPE    ? "has ended"
+                           : error == -ENOMEM ? "can't be heard for lack of memory"
+                                              : "speaks nonsense";
         struct sg_store_request *q;
         char *why;
 
-        if (s->dead < 0)
-                return;
         s->dead = error;
         if (asprintf(&why, "the store's writer (pid %d) %s; jobs that run are not touched",
-                     (int)s->pid, what) >= 0) {
+                     (int)pid, what) >= 0) {
                 free(s->why);
                 s->why = why;
         }
-        store_disable_io(s);
-        s->fd = sg_close(s->fd);
-        sg_record_deinit(&s->out);
-        s->sent = 0;
         sg_list_foreach (q, &s->pending, link)
                 if (q->failed >= 0)
                         q->failed = error;
@@ -52,50 +36,7 @@ static void store_die(struct sg_store *s, int error, const char *what)
                 (void)sd_event_source_set_enabled(s->defer, SD_EVENT_ONESHOT);
 }
 
-/* --- bytes */
-
-static bool store_has_output(const struct sg_store *s)
-{
-        return s->out.size > s->sent;
-}
-
-static void store_update_io(struct sg_store *s)
-{
-        uint32_t events = EPOLLIN | (store_has_output(s) ? EPOLLOUT : 0);
-
-        if (s->io)
-                (void)sd_event_source_set_io_events(s->io, events);
-}
-
-/* What has been sent makes room at the front, or a queue that never runs dry would only grow. */
-static void store_compact(struct sg_store *s)
-{
-        if (s->sent < OUT_KEEP || s->sent < s->out.size / 2)
-                return;
-        s->out.size -= s->sent;
-        memmove(s->out.data, s->out.data + s->sent, s->out.size);
-        s->sent = 0;
-}
-
-/* Takes no notice of errors: the reading side knows when it is over, and has replies to come. */
-static void store_write(struct sg_store *s)
-{
-        while (s->dead == 0 && store_has_output(s)) {
-                ssize_t n = send(s->fd, s->out.data + s->sent, s->out.size - s->sent,
-                                 MSG_NOSIGNAL | MSG_DONTWAIT);
-
-                if (n < 0 && errno == EINTR)
-                        continue;
-                if (n < 0) {
-                        store_compact(s);
-                        return;
-                }
-                s->sent += (size_t)n;
-        }
-        s->out.size = s->sent = 0;
-        if (s->out.allocated > OUT_KEEP)
-                sg_record_deinit(&s->out);
-}
+/* --- its replies */
 
 /* Runs the callbacks of requests that were never sent, as far as it is their turn. */
 static void store_fail_head(struct sg_store *s)
@@ -115,59 +56,32 @@ static bool store_mourns(const struct sg_store *s)
         return s->dead < 0 && s->on_death;
 }
 
-static void store_dispatch_all(struct sg_store *s)
+/* The first word: 0, or why it can't work. */
+static int take_first(struct sg_store *s, const uint8_t *frame, size_t size)
 {
-        const uint8_t *frame;
-        size_t size;
-        int r;
+        struct sg_store_message m;
+        int r = sg_store_message_parse(&m, frame, size);
 
-        store_fail_head(s);
-        while ((r = sg_store_inbox_take(&s->in, &frame, &size)) > 0) {
-                r = sg_store_dispatch(s, frame, size);
-                if (r < 0)
-                        break;
-                store_fail_head(s);
-        }
-        if (r < 0) {
-                store_die(s, r,
-                          r == -ENOMEM ? "can't be heard for lack of memory" : "speaks nonsense");
-                if (!store_mourns(s))
-                        store_fail_head(s);
-        }
+        if (r < 0)
+                return r;
+        s->heard = true;
+        s->dead = (int)sg_store_message_i64(&m, SG_STORE_TAG_RESULT);
+        return s->dead < 0 ? sg_store_message_str(&m, SG_STORE_TAG_TEXT, &s->why) : 0;
 }
 
-static void store_read(struct sg_store *s)
-{
-        ssize_t n;
-
-        n = sg_store_inbox_receive(&s->in, s->fd, MSG_DONTWAIT);
-        if (n == 0 || (n < 0 && n != -EAGAIN && n != -ENOMEM))
-                store_die(s, -EPIPE, "has ended");
-}
-
-/* Reads and dispatches once. */
-static void store_process(struct sg_store *s)
-{
-        s->dispatching = true;
-        if (s->dead == 0)
-                store_read(s);
-        if (!store_mourns(s))
-                store_dispatch_all(s);
-        s->dispatching = false;
-}
-
-static int on_io(sd_event_source *source, int fd, uint32_t revents, void *userdata)
+static int on_frame(const uint8_t *frame, size_t size, void *userdata)
 {
         struct sg_store *s = userdata;
+        int r;
 
-        (void)source;
-        (void)fd;
-        if (revents & EPOLLOUT)
-                store_write(s);
-        if (revents & (EPOLLIN | EPOLLHUP | EPOLLERR))
-                store_process(s);
-        store_update_io(s);
-        return 0;
+        if (!s->heard)
+                return take_first(s, frame, size);
+        s->dispatching = true;
+        store_fail_head(s);
+        r = sg_store_dispatch(s, frame, size);
+        store_fail_head(s);
+        s->dispatching = false;
+        return r;
 }
 
 static void store_run_failed(struct sg_store *s)
@@ -206,46 +120,25 @@ struct sg_store_request *sg_store_request_new(struct sg_store *s, enum sg_store_
         q->userdata = userdata;
         q->failed = s->dead;
         sg_list_append(&s->pending, &q->link);
-        *ret_mark = sg_store_frame_open(&s->out, kind);
+        *ret_mark = sg_worker_open(s->writer);
+        sg_record_put_u64(s->out, SG_STORE_TAG_KIND, kind);
         return q;
 }
 
 void sg_store_request_send(struct sg_store *s, struct sg_store_request *q, size_t mark)
 {
-        int r;
+        size_t size = s->out->size - mark;
 
-        r = sg_store_frame_close(&s->out, mark);
-        if (q->failed >= 0 && r < 0)
-                q->failed = r;
-        if (q->failed < 0) {
-                s->out.size = mark;
-                if (s->defer)
-                        (void)sd_event_source_set_enabled(s->defer, SD_EVENT_ONESHOT);
-                return;
+        if (q->failed < 0)
+                sg_worker_drop(s->writer, mark);
+        else
+                q->failed = sg_worker_post(s->writer, mark);
+        if (q->failed >= 0) {
+                q->bytes = size;
+                s->backlog += size;
+        } else if (s->defer) {
+                (void)sd_event_source_set_enabled(s->defer, SD_EVENT_ONESHOT);
         }
-        q->bytes = s->out.size - mark;
-        s->backlog += q->bytes;
-        /* What waits already is sent from the loop: it and this share a system call. */
-        if (mark == s->sent)
-                store_write(s);
-        store_update_io(s);
-}
-
-/* Sleeps until the writer has something to say, or takes more. */
-static int store_wait(struct sg_store *s)
-{
-        struct pollfd p = {
-                .fd = s->fd,
-                .events = (short)(POLLIN | (store_has_output(s) ? POLLOUT : 0)),
-        };
-
-        if (poll(&p, 1, -1) < 0)
-                return errno == EINTR ? 0 : -errno;
-        if (p.revents & POLLOUT)
-                store_write(s);
-        if (p.revents & ~POLLOUT)
-                store_process(s);
-        return 0;
 }
 
 int sg_store_flush(struct sg_store *s)
@@ -255,10 +148,9 @@ int sg_store_flush(struct sg_store *s)
         assert(!s->dispatching);
         store_run_failed(s);
         while (r >= 0 && !sg_list_empty(&s->pending) && !store_mourns(s)) {
-                r = store_wait(s);
+                r = sg_worker_wait(s->writer, -1);
                 store_run_failed(s);
         }
-        store_update_io(s);
         return r < 0 ? r : s->dead;
 }
 
@@ -311,53 +203,49 @@ static int lock_state_dir(struct sg_store *s, char **ret_why)
         return r;
 }
 
-static int fork_writer(struct sg_store *s)
+static int run_writer(int fd, void *userdata)
 {
-        _cleanup_close_ int ours = -1, theirs = -1;
-        int pair[2];
+        const struct sg_store *s = userdata;
 
-        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
-                return -errno;
-        ours = pair[0];
-        theirs = pair[1];
-        s->pid = fork();
-        if (s->pid < 0)
-                return -errno;
-        if (s->pid == 0) {
-                int status = sg_writer_main(s->dir, theirs, s->lock_fd);
-
-                if (__gcov_dump)
-                        __gcov_dump();
-                _exit(status);
-        }
-        s->fd = TAKE_FD(ours);
-        sg_store_lock_sign(s->lock_fd, s->pid);
-        return 0;
+        return sg_writer_main(s->dir, fd);
 }
 
-/* The writer's first word: 0, or why it can't work. */
-static int hear_writer(struct sg_store *s, char **ret_why)
-{
-        struct sg_store_message m;
-        const uint8_t *frame;
-        size_t size;
-        ssize_t n;
-        int r;
+static const struct sg_worker_kind writer_kind = {
+        .name = "schedgov-store",
+        .title = "the store's writer",
+        .frame_max = SG_STORE_FRAME_MAX,
+        .end_usec = SG_WORKER_FOR_EVER, /* what it has been sent is to be committed */
+        .main = run_writer,
+        .frame = on_frame,
+        .dead = on_dead,
+};
 
-        while ((r = sg_store_inbox_take(&s->in, &frame, &size)) == 0) {
-                n = sg_store_inbox_receive(&s->in, s->fd, 0);
-                if (n <= 0)
-                        return explain(ret_why, n < 0 ? (int)n : -EPIPE,
-                                       "the store's writer died while it opened", s->dir);
-        }
-        if (r >= 0)
-                r = sg_store_message_parse(&m, frame, size);
+static int start_writer(struct sg_store *s)
+{
+        int r = sg_worker_new(&s->writer, &writer_kind, s);
+
         if (r < 0)
                 return r;
-        r = (int)sg_store_message_i64(&m, SG_STORE_TAG_RESULT);
-        if (r < 0)
-                (void)sg_store_message_str(&m, SG_STORE_TAG_TEXT, ret_why);
+        s->out = sg_worker_out(s->writer);
+        r = sg_worker_start(s->writer, s->lock_fd);
+        if (r >= 0)
+                sg_store_lock_sign(s->lock_fd, sg_worker_pid(s->writer));
         return r;
+}
+
+/* 0, or why it can't work. */
+static int hear_writer(struct sg_store *s, char **ret_why)
+{
+        int r = 0;
+
+        while (r >= 0 && !s->heard)
+                r = sg_worker_wait(s->writer, -1);
+        if (!s->heard)
+                return explain(ret_why, s->dead < 0 ? s->dead : r,
+                               "the store's writer died while it opened", s->dir);
+        if (s->dead < 0)
+                *ret_why = TAKE_PTR(s->why);
+        return s->dead;
 }
 
 static int store_open(struct sg_store *s, const char *state_dir, char **ret_why)
@@ -373,7 +261,7 @@ static int store_open(struct sg_store *s, const char *state_dir, char **ret_why)
         r = lock_state_dir(s, ret_why);
         if (r < 0)
                 return r;
-        r = fork_writer(s);
+        r = start_writer(s);
         if (r < 0)
                 return explain(ret_why, r, "cannot start the writer for", s->dir);
         return hear_writer(s, ret_why);
@@ -388,7 +276,7 @@ int sg_store_open(struct sg_store **ret, const char *state_dir, char **ret_why)
         if (!s)
                 return -ENOMEM;
         sg_list_init(&s->pending);
-        s->fd = s->lock_fd = -1;
+        s->lock_fd = -1;
         r = store_open(s, state_dir, &why);
         if (r < 0) {
                 *ret_why = why;
@@ -406,18 +294,13 @@ int sg_store_attach(struct sg_store *s, sd_event *event)
         r = sd_event_add_defer(event, &s->defer, on_defer, s);
         if (r < 0)
                 return r;
-        r = sd_event_source_set_enabled(s->defer, s->dead < 0 ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
-        if (r >= 0 && s->dead == 0)
-                r = sd_event_add_io(event, &s->io, s->fd, EPOLLIN, on_io, s);
-        if (r < 0) {
-                s->defer = sd_event_source_disable_unref(s->defer);
-                return r;
-        }
         (void)sd_event_source_set_description(s->defer, "store-failed");
-        (void)sd_event_source_set_description(s->io, "store");
-        s->event = sd_event_ref(event);
-        store_update_io(s);
-        return 0;
+        r = sd_event_source_set_enabled(s->defer, s->dead < 0 ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
+        if (r >= 0)
+                r = sg_worker_attach(s->writer, event);
+        if (r < 0)
+                s->defer = sd_event_source_disable_unref(s->defer);
+        return r;
 }
 
 void sg_store_on_death(struct sg_store *s, void (*dead)(void *userdata), void *userdata)
@@ -428,10 +311,10 @@ void sg_store_on_death(struct sg_store *s, void (*dead)(void *userdata), void *u
 
 static void say_goodbye(struct sg_store *s)
 {
-        size_t mark = sg_store_frame_open(&s->out, SG_STORE_CLOSE);
+        size_t mark = sg_worker_open(s->writer);
 
-        if (sg_store_frame_close(&s->out, mark) >= 0)
-                store_write(s);
+        sg_record_put_u64(s->out, SG_STORE_TAG_KIND, SG_STORE_CLOSE);
+        (void)sg_worker_post(s->writer, mark);
 }
 
 struct sg_store *sg_store_close(struct sg_store *s)
@@ -439,19 +322,13 @@ struct sg_store *sg_store_close(struct sg_store *s)
         if (!s)
                 return NULL;
         s->on_death = NULL;
-        if (s->pid > 0)
+        if (s->writer)
                 (void)sg_store_flush(s);
-        if (s->fd >= 0)
+        if (s->writer && sg_worker_is_running(s->writer))
                 say_goodbye(s);
-        store_disable_io(s);
         s->defer = sd_event_source_disable_unref(s->defer);
-        s->event = sd_event_unref(s->event);
-        s->fd = sg_close(s->fd);
-        while (s->pid > 0 && waitpid(s->pid, NULL, 0) < 0 && errno == EINTR)
-                continue;
+        sg_worker_free(s->writer);
         s->lock_fd = sg_close(s->lock_fd);
-        sg_record_deinit(&s->out);
-        sg_store_inbox_deinit(&s->in);
         free(s->why);
         free(s->dir);
         free(s);
@@ -465,7 +342,7 @@ const char *sg_store_error(struct sg_store *s)
 
 pid_t sg_store_pid(struct sg_store *s)
 {
-        return s->pid;
+        return sg_worker_pid(s->writer);
 }
 
 const char *sg_store_dir(struct sg_store *s)

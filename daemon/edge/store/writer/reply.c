@@ -26,12 +26,20 @@ int sg_writer_flush(struct sg_writer *w)
         return 0;
 }
 
+static size_t open_frame(struct sg_writer *w, enum sg_store_kind kind)
+{
+        size_t mark = sg_frame_open(&w->out);
+
+        sg_record_put_u64(&w->out, SG_STORE_TAG_KIND, kind);
+        return mark;
+}
+
 /* A reply that can't even be put together ends the writer: the daemon then knows what to think. */
 int sg_writer_reply_close(struct sg_writer *w, size_t mark)
 {
         int r;
 
-        r = sg_store_frame_close(&w->out, mark);
+        r = sg_frame_close(&w->out, mark, SG_STORE_FRAME_MAX);
         if (r >= 0 && w->out.size >= OUTBOX_FLUSH)
                 r = sg_writer_flush(w);
         return r;
@@ -39,7 +47,7 @@ int sg_writer_reply_close(struct sg_writer *w, size_t mark)
 
 size_t sg_writer_done_open(struct sg_writer *w, int result)
 {
-        size_t mark = sg_store_frame_open(&w->out, SG_STORE_DONE);
+        size_t mark = open_frame(w, SG_STORE_DONE);
 
         sg_record_put_i64(&w->out, SG_STORE_TAG_RESULT, result);
         return mark;
@@ -57,7 +65,7 @@ int sg_writer_reply_status(struct sg_writer *w, int status, const char *why)
         if (w->status == status)
                 return 0;
         w->status = status;
-        mark = sg_store_frame_open(&w->out, SG_STORE_STATUS);
+        mark = open_frame(w, SG_STORE_STATUS);
         sg_record_put_i64(&w->out, SG_STORE_TAG_RESULT, status);
         sg_record_put_str(&w->out, SG_STORE_TAG_TEXT, why);
         return sg_writer_reply_close(w, mark);
@@ -66,7 +74,7 @@ int sg_writer_reply_status(struct sg_writer *w, int status, const char *why)
 int sg_writer_reply_row(sqlite3_stmt *row, void *userdata)
 {
         struct sg_writer *w = userdata;
-        size_t mark = sg_store_frame_open(&w->out, SG_STORE_ROW);
+        size_t mark = open_frame(w, SG_STORE_ROW);
         size_t job = sg_record_open(&w->out, SG_STORE_TAG_JOB);
 
         sg_sql_encode_job(row, &w->out);
@@ -81,7 +89,7 @@ int sg_writer_reply_event(sqlite3_stmt *row, void *userdata)
                 SG_STORE_TAG_ATTEMPT, SG_STORE_TAG_UID,  SG_STORE_TAG_STATE,  SG_STORE_TAG_REASON,
         };
         struct sg_writer *w = userdata;
-        size_t mark = sg_store_frame_open(&w->out, SG_STORE_EVENT);
+        size_t mark = open_frame(w, SG_STORE_EVENT);
 
         for (size_t i = 0; i < SG_ELEMENTSOF(tags); i++) {
                 int64_t v = sqlite3_column_int64(row, (int)i);

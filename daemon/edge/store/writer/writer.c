@@ -2,7 +2,6 @@
 /* The writer's life: set-up, what it reads and in which order, queries, its end. */
 
 #include "edge/store/writer/writer.h"
-#include "base/child.h"
 #include "base/file.h"
 #include <errno.h>
 #include <limits.h>
@@ -139,7 +138,7 @@ static int take_frames(struct sg_writer *w)
         size_t size;
         int r, end = 0;
 
-        while (end == 0 && (r = sg_store_inbox_take(&w->in, &frame, &size)) != 0) {
+        while (end == 0 && (r = sg_inbox_take(&w->in, &frame, &size)) != 0) {
                 if (r < 0)
                         return r;
                 end = take_frame(w, frame, size);
@@ -157,9 +156,9 @@ static ssize_t receive(struct sg_writer *w)
 {
         ssize_t n;
 
-        n = sg_store_inbox_receive(&w->in, w->fd, 0);
+        n = sg_inbox_receive(&w->in, w->fd, 0);
         while (n > 0 && w->in.bytes.size < INBOX_MAX) {
-                n = sg_store_inbox_receive(&w->in, w->fd, MSG_DONTWAIT);
+                n = sg_inbox_receive(&w->in, w->fd, MSG_DONTWAIT);
                 if (n == -EAGAIN)
                         return 1;
         }
@@ -235,16 +234,15 @@ static int writer_open(struct sg_writer *w, const char *state_dir, char why[512]
         return r;
 }
 
-static void set_up_process(int fd, int lock_fd)
+static void set_up_process(void)
 {
-        sg_child_set_up("schedgov-store", (const int[]){fd, lock_fd});
         /* One large spec must not raise what is kept for good. */
         (void)mallopt(M_MMAP_THRESHOLD, 128 * 1024);
         (void)mallopt(M_TRIM_THRESHOLD, 256 * 1024);
         (void)sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
 }
 
-int sg_writer_main(const char *state_dir, int fd, int lock_fd)
+int sg_writer_main(const char *state_dir, int fd)
 {
         static struct sg_writer writer;
         struct sg_writer *w = &writer;
@@ -252,8 +250,9 @@ int sg_writer_main(const char *state_dir, int fd, int lock_fd)
         size_t mark;
         int r;
 
-        set_up_process(fd, lock_fd);
+        set_up_process();
         w->fd = fd;
+        w->in.max = SG_STORE_FRAME_MAX;
         w->daemon = getppid();
         r = writer_open(w, state_dir, why);
         mark = sg_writer_done_open(w, r);
@@ -264,7 +263,7 @@ int sg_writer_main(const char *state_dir, int fd, int lock_fd)
         r = loop(w);
         sg_db_close(&w->db, r > 0);
         sg_attempts_close(&w->attempts);
-        sg_store_inbox_deinit(&w->in);
+        sg_inbox_deinit(&w->in);
         sg_record_deinit(&w->out);
         return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -32,15 +32,15 @@ struct sg_writer {
         pid_t daemon;
         struct sg_attempts attempts;
         struct sg_db db;
-        struct sg_store_inbox in;
+        struct sg_inbox in;
         struct sg_record out;
         struct sg_writer_item batch[SG_WRITER_BATCH_MAX];
         size_t n_batch;
         int status; /* what the daemon was last told: 0 = all is well */
 };
 
-/* store-writer.c: runs until the other end of fd closes; the exit status. lock_fd is kept open. */
-int sg_writer_main(const char *state_dir, int fd, int lock_fd);
+/* store-writer.c: runs until the other end of fd closes; the exit status. */
+int sg_writer_main(const char *state_dir, int fd);
 
 /* store-batch.c: carries the batch out and answers it. Negative: the daemon is gone,
  * or no memory. */
