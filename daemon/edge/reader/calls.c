@@ -86,6 +86,30 @@ static bool can_follow(const struct sg_follow *f)
                (strcmp(preset, "pattern") != 0 && sg_preset_valid(preset));
 }
 
+/* --- what it is told */
+
+static void say_id(struct sg_job_reader *r, enum sg_reader_kind kind, uint64_t id)
+{
+        size_t mark;
+        struct sg_record *out = sg_job_reader_open(r, &mark);
+
+        if (!out)
+                return;
+        sg_reader_put_id(out, kind, id);
+        sg_job_reader_send(r, mark);
+}
+
+static void say_follow(struct sg_job_reader *r, const struct sg_followed *f)
+{
+        size_t mark;
+        struct sg_record *out = sg_job_reader_open(r, &mark);
+
+        if (!out)
+                return;
+        sg_record_append(out, f->message, f->size);
+        sg_job_reader_send(r, mark);
+}
+
 int sg_job_reader_follow(struct sg_job_reader *r, const struct sg_follow *follow)
 {
         _cleanup_(sg_record_deinitp) struct sg_record message = {0};
@@ -104,8 +128,7 @@ int sg_job_reader_follow(struct sg_job_reader *r, const struct sg_follow *follow
         f->size = (uint32_t)message.size;
         memcpy(f->message, message.data, message.size);
         sg_list_append(&r->followed, &f->link);
-        sg_record_append(&r->out, f->message, f->size);
-        sg_job_reader_send(r);
+        say_follow(r, f);
         return 0;
 }
 
@@ -115,10 +138,9 @@ void sg_job_reader_forget(struct sg_job_reader *r, const struct sg_job_key *key)
 
         sg_list_foreach_safe (f, next, &r->followed, link)
                 if (is_key(f, key)) {
-                        sg_reader_put_id(&r->out, SG_READER_FORGET, f->id);
+                        say_id(r, SG_READER_FORGET, f->id);
                         drop(r, f);
                 }
-        sg_job_reader_send(r);
 }
 
 int sg_job_reader_finish(struct sg_job_reader *r, const struct sg_job_key *key)
@@ -127,35 +149,47 @@ int sg_job_reader_finish(struct sg_job_reader *r, const struct sg_job_key *key)
 
         if (!f)
                 return -ENOENT;
-        if (r->fd < 0) {
+        if (!sg_worker_is_running(r->worker)) {
                 drop(r, f);
                 return -ENOENT;
         }
         f->finishing = true;
-        sg_reader_put_id(&r->out, SG_READER_FINISH, f->id);
-        sg_job_reader_send(r);
+        say_id(r, SG_READER_FINISH, f->id);
         return 0;
 }
 
 void sg_job_reader_set_interval(struct sg_job_reader *r, uint64_t usec)
 {
+        struct sg_record *out;
+        size_t mark;
+
         if (usec == r->interval_usec)
                 return;
         r->interval_usec = usec;
-        sg_reader_put_interval(&r->out, usec);
-        sg_job_reader_send(r);
+        out = sg_job_reader_open(r, &mark);
+        if (!out)
+                return;
+        sg_reader_put_interval(out, usec);
+        sg_job_reader_send(r, mark);
 }
 
 void sg_job_reader_say_all(struct sg_job_reader *r)
 {
+        size_t mark;
+        struct sg_record *out = sg_job_reader_open(r, &mark);
         const struct sg_followed *f;
 
-        sg_record_deinit(&r->out);
-        r->sent = 0;
-        sg_reader_put_interval(&r->out, r->interval_usec);
-        sg_list_foreach (f, &r->followed, link)
-                sg_record_append(&r->out, f->message, f->size);
-        sg_job_reader_send(r);
+        if (!out)
+                return;
+        sg_reader_put_interval(out, r->interval_usec);
+        sg_list_foreach (f, &r->followed, link) {
+                if (out->size - mark + f->size > SG_READER_FRAME_MAX) {
+                        sg_job_reader_send(r, mark);
+                        out = sg_job_reader_open(r, &mark);
+                }
+                sg_record_append(out, f->message, f->size);
+        }
+        sg_job_reader_send(r, mark);
 }
 
 /* --- what is said of them */

@@ -3,6 +3,7 @@
 /* The reader as the daemon holds it; shared by reader.c (the process) and calls.c (jobs). */
 
 #include "base/list.h"
+#include "edge/common/worker.h"
 #include "edge/reader/child/child.h"
 #include "edge/reader/proto.h"
 
@@ -17,43 +18,31 @@ struct sg_followed {
         uint8_t message[]; /* FOLLOW, to be said again to the next process */
 };
 
-/* A process that was killed and is still to be waited for; it may hang in the kernel for long. */
-struct sg_reader_corpse {
-        struct sg_list link;
-        pid_t pid;
-        int pidfd;
-        sd_event_source *source;
-};
-
 struct sg_job_reader {
         char *journal_dir;
-        pid_t pid; /* 0 = between two */
-        int pidfd, fd;
-        struct sg_reader_page *page;
-        sd_event *event;
-        sd_event_source *io, *check, *restart;
+        struct sg_worker *worker;
+        struct sg_reader_page *page; /* shared with the process that runs now */
+        sd_event_source *check;
         struct sg_job_reader_calls calls;
         struct sg_list followed; /* by id */
         struct sg_list *found;   /* there, what was looked up last; or the list itself */
-        struct sg_list corpses;
         uint64_t next_id, interval_usec;
-        struct sg_record out;
-        size_t sent;
         uint64_t beat;    /* at the last check */
         unsigned silence; /* checks since it was another one */
-        uint64_t started_usec, delay_usec, n_restarts;
 };
 
 /* How often the process is looked after, while it has something to do. Tests have less time. */
 extern uint64_t sg_reader_check_usec;
 
-/* reader.c */
-void sg_job_reader_send(struct sg_job_reader *r); /* what is in `out` */
+/* reader.c: one frame, put together between the two in what the first gives. A process that is yet
+ * to be started is told nothing: it is told everything later. NULL: it is such a one. */
+struct sg_record *sg_job_reader_open(struct sg_job_reader *r, size_t *ret_mark);
+void sg_job_reader_send(struct sg_job_reader *r, size_t mark);
 
 /* calls.c: */
 /* All that is followed, said to a new process. */
 void sg_job_reader_say_all(struct sg_job_reader *r);
-/* Of one datagram. -EBADMSG. */
+/* One frame of messages. -EBADMSG. */
 int sg_job_reader_dispatch(struct sg_job_reader *r, const void *data, size_t size);
 /* NULL: nobody's. */
 const struct sg_job_key *sg_job_reader_key_of(struct sg_job_reader *r, uint64_t id);

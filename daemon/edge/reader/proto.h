@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 /*
- * What the daemon and its reader say to each other. A datagram is a record (base/record.h) of
- * messages, each of which is a record again. Neither side trusts the other: the reader because it
- * may be wrong about where its life began, the daemon because the reader has read jobs' text.
+ * What the daemon and its reader say to each other. A frame (edge/common/frames.h) is a record
+ * (base/record.h) of messages, each of which is a record again. Neither side trusts the other: the
+ * reader because it may be wrong about where its life began, the daemon because the reader has read
+ * jobs' text.
  *
  *   daemon → reader   FOLLOW, FORGET, FINISH, INTERVAL
  *   reader → daemon   REPORT, TROUBLE, FINISHED, ROUND
@@ -14,7 +15,7 @@
 #include "base/record.h"
 #include "edge/reader/reader.h"
 
-#define SG_READER_DATAGRAM_MAX (64U << 10)
+#define SG_READER_FRAME_MAX (64U << 10)
 #define SG_READER_STRING_MAX 4096U /* with the NUL */
 #define SG_READER_SOURCE_MAX 16U
 #define SG_READER_TEXT_MAX 256U
@@ -67,7 +68,7 @@ void sg_reader_put_report(struct sg_record *out, uint64_t id, const struct sg_re
 void sg_reader_put_trouble(struct sg_record *out, uint64_t id, enum sg_reader_trouble kind,
                            const char *text);
 
-/* The next message of a datagram: 1, 0 = no more, -EBADMSG, -ENOMEM. Of an unknown kind: -EBADMSG,
+/* The next message of a frame: 1, 0 = no more, -EBADMSG, -ENOMEM. Of an unknown kind: -EBADMSG,
  * as both sides are the same program. */
 int sg_reader_take(struct sg_reader *in, struct sg_reader_message *ret);
 void sg_reader_message_deinit(struct sg_reader_message *m);

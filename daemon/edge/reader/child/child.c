@@ -2,9 +2,8 @@
 /* The reader's life: what it gives up at first, what it is told, its rounds. */
 
 #include "edge/reader/child/child.h"
-#include "base/child.h"
-#include "base/datagram.h"
 #include "base/time-util.h"
+#include "edge/common/frames.h"
 #include "edge/reader/child/job.h"
 #include <errno.h>
 #include <linux/capability.h>
@@ -14,10 +13,11 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
 
-#define FLUSH_SIZE (SG_READER_DATAGRAM_MAX / 2)
+#define FLUSH_SIZE (SG_READER_FRAME_MAX / 2)
 /* A thousand jobs, and what their parsers hold of unended lines and records. Mapped journal files
  * don't count for this limit, as they would for that of the address space. */
 #define DATA_MAX (256U << 20)
@@ -28,6 +28,7 @@ struct child {
         struct sg_journal *journal;
         struct sg_list jobs;
         struct sg_record out;
+        struct sg_inbox in;
         uint64_t interval_usec, next_usec; /* of the next round */
         bool news;                         /* jobs whose journal hasn't been looked at yet */
         bool said;                         /* something, in this round */
@@ -65,9 +66,8 @@ static void limit_memory(void)
         (void)mallopt(M_TRIM_THRESHOLD, 256 * 1024);
 }
 
-static void set_up_process(int fd)
+static void set_up_process(void)
 {
-        sg_child_set_up("schedgov-reader", (const int[]){fd, -1});
         (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
         (void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
         drop_capabilities();
@@ -84,7 +84,6 @@ static void begin_step(struct child *c, uint64_t id)
 /* Waits for as long as the daemon is busy. */
 static int flush(struct child *c)
 {
-        struct pollfd p = {.fd = c->fd, .events = POLLOUT};
         int r = c->out.error < 0 ? c->out.error : 0;
 
         if (r < 0 || c->out.size == 0) {
@@ -92,8 +91,7 @@ static int flush(struct child *c)
                 return r == -ENOMEM ? 0 : r;
         }
         begin_step(c, SG_READER_NOBODY);
-        while ((r = sg_datagram_send(c->fd, c->out.data, c->out.size, -1)) == -EAGAIN)
-                (void)poll(&p, 1, -1);
+        r = sg_frame_send(c->fd, c->out.data, c->out.size, SG_READER_FRAME_MAX);
         c->out.size = 0;
         c->said = true;
         if (c->out.allocated > FLUSH_SIZE)
@@ -231,7 +229,7 @@ static int take_message(struct child *c, const struct sg_reader_message *m)
         }
 }
 
-static int take_datagram(struct child *c, const void *data, size_t size)
+static int take_frame(struct child *c, const void *data, size_t size)
 {
         struct sg_reader in = sg_reader_init(data, size);
         struct sg_reader_message m;
@@ -246,22 +244,34 @@ static int take_datagram(struct child *c, const void *data, size_t size)
         return r;
 }
 
+static int take_frames(struct child *c)
+{
+        const uint8_t *data;
+        size_t size;
+        int r;
+
+        while ((r = sg_inbox_take(&c->in, &data, &size)) > 0) {
+                r = take_frame(c, data, size);
+                if (r < 0)
+                        break;
+        }
+        return r;
+}
+
 /* All that is there: 0, or -EPIPE at the end. */
 static int receive(struct child *c)
 {
-        static uint8_t buffer[SG_READER_DATAGRAM_MAX];
-        struct sg_datagram d;
-        int r;
+        ssize_t n;
 
-        while ((r = sg_datagram_receive(c->fd, buffer, sizeof(buffer), &d)) > 0) {
-                (void)sg_close(d.fd);
-                r = d.cut ? -EBADMSG : take_datagram(c, buffer, d.size);
+        while ((n = sg_inbox_receive(&c->in, c->fd, MSG_DONTWAIT)) > 0) {
+                int r = take_frames(c);
+
                 if (r < 0)
                         return r;
         }
-        if (r == -EAGAIN)
+        if (n == -EAGAIN)
                 return c->news ? look_at_journal(c) : 0;
-        return r < 0 ? r : -EPIPE;
+        return n < 0 ? (int)n : -EPIPE;
 }
 
 /* --- the loop */
@@ -311,11 +321,11 @@ static int loop(struct child *c)
 
 int sg_reader_main(int fd, struct sg_reader_page *page, const char *journal_dir)
 {
-        struct child c = {.fd = fd, .page = page};
+        struct child c = {.fd = fd, .page = page, .in.max = SG_READER_FRAME_MAX};
         struct sg_reading *j, *next;
         int r;
 
-        set_up_process(fd);
+        set_up_process();
         sg_list_init(&c.jobs);
         r = sg_journal_new(&c.journal, journal_dir);
         if (r < 0)
@@ -325,5 +335,6 @@ int sg_reader_main(int fd, struct sg_reader_page *page, const char *journal_dir)
                 sg_reading_free(j);
         sg_journal_free(c.journal);
         sg_record_deinit(&c.out);
+        sg_inbox_deinit(&c.in);
         return r == -EPIPE || r == -ECONNRESET ? EXIT_SUCCESS : EXIT_FAILURE;
 }
