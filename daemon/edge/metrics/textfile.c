@@ -1,28 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "edge/metrics/textfile.h"
 #include "base/file.h"
+#include "base/time-util.h"
 #include "edge/common/log.h"
+#include "edge/common/worker.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #define NAME "schedgov.prom"
 /* Not *.prom, or node_exporter would read it half-written. */
 #define TEMPORARY ".schedgov.prom.new"
-#define END_MSEC 1000
 
 struct sg_textfile {
-        sd_event *event;
-        sd_event_source *source;
+        struct sg_worker *worker; /* one process for each write */
         char *dir;
-        pid_t child; /* 0 = none */
-        int pidfd;
+        const void *data; /* NULL: the file is to go */
+        size_t size;
         int outcome; /* of the last write, as errno; −1 = there was none */
 };
 
@@ -54,62 +50,25 @@ static int replace(const char *path, const void *data, size_t size)
         return -r;
 }
 
-static int remove_file(const char *path, const void *data, size_t size)
+static int remove_file(const char *path)
 {
         _cleanup_close_ int dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-        (void)data;
-        (void)size;
         if (dir < 0)
                 return errno;
         (void)unlinkat(dir, TEMPORARY, 0);
         return unlinkat(dir, NAME, 0) < 0 ? errno : 0;
 }
 
+static int write_or_remove(int fd, void *userdata)
+{
+        const struct sg_textfile *t = userdata;
+
+        (void)fd;
+        return t->data ? replace(t->dir, t->data, t->size) : remove_file(t->dir);
+}
+
 /* The parent */
-
-static int start(struct sg_textfile *t, int (*work)(const char *, const void *, size_t),
-                 const void *data, size_t size)
-{
-        t->child = fork();
-        if (t->child == 0) {
-                /* The daemon's locks and connections must not live as long as a disk that hangs. */
-                (void)close_range(3, ~0U, 0);
-                _exit(work(t->dir, data, size));
-        }
-        if (t->child < 0) {
-                t->child = 0;
-                return -errno;
-        }
-        t->pidfd = (int)syscall(SYS_pidfd_open, t->child, 0);
-        return t->pidfd < 0 ? -errno : 0;
-}
-
-static void forget_child(struct sg_textfile *t)
-{
-        t->source = sd_event_source_disable_unref(t->source);
-        t->pidfd = sg_close(t->pidfd);
-        t->child = 0;
-}
-
-/* Waits for it, though not for long. */
-static void wait_for_child(struct sg_textfile *t)
-{
-        struct pollfd p = {.fd = t->pidfd, .events = POLLIN};
-
-        (void)poll(&p, 1, END_MSEC);
-        if (waitpid(t->child, NULL, WNOHANG) == t->child)
-                forget_child(t);
-}
-
-static void end_child(struct sg_textfile *t)
-{
-        if (t->child == 0)
-                return;
-        (void)kill(t->child, SIGKILL);
-        wait_for_child(t);
-        forget_child(t);
-}
 
 static void report(struct sg_textfile *t, int outcome)
 {
@@ -122,63 +81,68 @@ static void report(struct sg_textfile *t, int outcome)
         t->outcome = outcome;
 }
 
-static int on_child(sd_event_source *source, int fd, uint32_t revents, void *userdata)
+static void on_buried(int status, void *userdata)
 {
-        struct sg_textfile *t = userdata;
-        int status = 0;
-
-        (void)source;
-        (void)fd;
-        (void)revents;
-        if (waitpid(t->child, &status, WNOHANG) != t->child)
-                return 0;
-        forget_child(t);
-        report(t, WIFEXITED(status) ? WEXITSTATUS(status) : EINTR);
-        return 0;
+        report(userdata, WIFEXITED(status) ? WEXITSTATUS(status) : EINTR);
 }
+
+static const struct sg_worker_kind writer_kind = {
+        .name = "schedgov-text",
+        .title = "who writes " NAME,
+        .end_usec = SG_USEC_PER_SEC,
+        .main = write_or_remove,
+        .buried = on_buried,
+};
 
 /* The object */
 
 int sg_textfile_new(struct sg_textfile **ret, sd_event *event, const char *dir)
 {
         _cleanup_(sg_textfile_freep) struct sg_textfile *t = calloc(1, sizeof(*t));
+        int r;
 
         if (!t)
                 return -ENOMEM;
-        t->pidfd = -1;
         t->outcome = -1;
-        t->event = sd_event_ref(event);
         t->dir = strdup(dir);
         if (!t->dir)
                 return -ENOMEM;
-        *ret = TAKE_PTR(t);
-        return 0;
+        r = sg_worker_new(&t->worker, &writer_kind, t);
+        if (r >= 0)
+                r = sg_worker_attach(t->worker, event);
+        if (r >= 0)
+                *ret = TAKE_PTR(t);
+        return r;
 }
 
 int sg_textfile_put(struct sg_textfile *t, const void *data, size_t size)
 {
-        int r;
-
-        if (t->child > 0)
+        if (sg_worker_is_running(t->worker))
                 return -EBUSY;
-        r = start(t, replace, data, size);
-        if (r >= 0)
-                r = sd_event_add_io(t->event, &t->source, t->pidfd, EPOLLIN, on_child, t);
-        if (r < 0)
-                end_child(t);
-        return r;
+        /* In the memory that the child is born with. */
+        t->data = data;
+        t->size = size;
+        return sg_worker_start(t->worker, -1);
+}
+
+static void remove_in_child(struct sg_textfile *t)
+{
+        t->data = NULL;
+        if (sg_worker_new(&t->worker, &writer_kind, t) >= 0)
+                (void)sg_worker_start(t->worker, -1);
+        t->worker = sg_worker_free(t->worker);
 }
 
 struct sg_textfile *sg_textfile_free(struct sg_textfile *t)
 {
         if (!t)
                 return NULL;
-        end_child(t);
-        if (t->dir && start(t, remove_file, NULL, 0) >= 0)
-                wait_for_child(t);
-        end_child(t);
+        if (t->worker) {
+                sg_worker_stop(t->worker);
+                t->worker = sg_worker_free(t->worker); /* has ended, if it can */
+                remove_in_child(t);
+        }
         free(t->dir);
-        sd_event_unref(t->event);
         free(t);
         return NULL;
 }
