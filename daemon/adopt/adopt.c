@@ -112,12 +112,16 @@ struct renaming {
         uint64_t n, uid, gid;
 };
 
-static void on_other_user(const char *name, void *userdata)
+/* While nobody can tell, the directory service is asked again. */
+static void on_other_user(int result, const char *name, void *userdata)
 {
         struct renaming *r = userdata;
         struct sg_live *l = sg_manager_find(r->manager, r->n);
 
-        if (l && !sg_life_is_settled(&l->life)) {
+        if (l && !sg_life_is_settled(&l->life) && result == -ETIMEDOUT &&
+            sg_users_lookup(r->manager->users, (uid_t)r->uid, on_other_user, r) >= 0)
+                return;
+        if (l && !sg_life_is_settled(&l->life) && result >= 0) {
                 l->job.uid = r->uid;
                 l->job.gid = r->gid;
                 (void)snprintf(l->job.user, sizeof(l->job.user), "%s", name);
@@ -319,16 +323,24 @@ static int make_live(struct newcomer *n, struct sg_watched *g, const char *user,
         return 0;
 }
 
+/* The group, if it is still there. */
+static struct sg_watched *group_of(const struct newcomer *n)
+{
+        struct sg_watched *g = sg_watch_find(n->adopter->watch, n->path);
+
+        return g && g->inode == n->inode && g->populated ? g : NULL;
+}
+
 /* -ESRCH: it was too short. */
 static int take_in(struct newcomer *n, const char *user)
 {
         struct sg_adopter *a = n->adopter;
-        struct sg_watched *g = sg_watch_find(a->watch, n->path);
+        struct sg_watched *g = group_of(n);
         struct storing *st;
         struct sg_live *l;
         int r;
 
-        if (!g || g->inode != n->inode || !g->populated)
+        if (!g)
                 return -ESRCH;
         if (g->owner)
                 return -EEXIST;
@@ -345,11 +357,34 @@ static int take_in(struct newcomer *n, const char *user)
         return 0;
 }
 
-static void on_user(const char *name, void *userdata)
+static void on_user(int result, const char *name, void *userdata);
+
+/* Whoever adopts by hand hears why; else the directory service is asked until it answers. */
+static void without_name(struct newcomer *n, int error)
+{
+        char why[SG_USERS_WHY_MAX];
+
+        sg_users_explain(why, n->first.uid, error);
+        if (n->call)
+                (void)sd_bus_reply_method_errorf(n->call, SG_ERROR_BUSY, "%s", why);
+        else if (group_of(n) && error != -ETIMEDOUT)
+                sg_log(LOG_ERR, "cannot adopt %s: %s", n->path, why);
+        else if (group_of(n) &&
+                 sg_users_lookup(n->adopter->manager->users, n->first.uid, on_user, n) >= 0)
+                return;
+        newcomer_free(n);
+}
+
+static void on_user(int result, const char *name, void *userdata)
 {
         struct newcomer *n = userdata;
-        int r = take_in(n, name);
+        int r;
 
+        if (result < 0) {
+                without_name(n, result);
+                return;
+        }
+        r = take_in(n, name);
         if (r < 0 && n->call)
                 (void)sd_bus_reply_method_errorf(n->call, SG_ERROR_WRONG_STATE, "%s: %s", n->path,
                                                  r == -EEXIST  ? "it is a job already"

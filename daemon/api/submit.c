@@ -385,11 +385,22 @@ static int carry_out(struct sg_submission *s, const char *user, sd_bus_error *er
         return s->dry_run ? reply_dry_run(s) : store(s, s->job.foreground ? c : NULL);
 }
 
-static void on_user_known(const char *user, void *userdata)
+static int refuse_nameless(struct sg_submission *s, int why, sd_bus_error *error)
+{
+        struct sg_client *c = sg_api_client(s->manager, s->call);
+        char text[SG_USERS_WHY_MAX];
+
+        if (!c)
+                return 1;
+        sg_users_explain(text, c->caller.uid, why);
+        return sd_bus_error_set(error, SG_ERROR_BUSY, text);
+}
+
+static void on_user_known(int result, const char *user, void *userdata)
 {
         _cleanup_(sg_submission_freep) struct sg_submission *s = userdata;
         _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
-        int r = carry_out(s, user, &error);
+        int r = result < 0 ? refuse_nameless(s, result, &error) : carry_out(s, user, &error);
 
         if (r < 0 && s->call) {
                 if (sd_bus_error_is_set(&error))

@@ -2,6 +2,7 @@
 #include "edge/bus/users.h"
 #include "base/cleanup.h"
 #include "base/list.h"
+#include "base/time-util.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -13,6 +14,8 @@
 
 /* A remembered name; an account may be renamed or made anew, so not for ever. */
 #define CACHE_SEC 300
+
+uint64_t sg_users_patience_usec = 5 * SG_USEC_PER_SEC;
 
 struct entry {
         struct sg_list link;
@@ -152,7 +155,7 @@ static int on_answer(sd_event_source *source, int fd, uint32_t revents, void *us
         name[n] = 0;
         cache_put(l->users, l->uid, name);
         sg_list_foreach (w, &l->waiters, link)
-                w->cb(name, w->userdata);
+                w->cb(0, name, w->userdata);
         lookup_free(l);
         return 0;
 }
@@ -245,15 +248,28 @@ int sg_users_lookup(struct sg_users *u, uid_t uid, sg_users_cb cb, void *userdat
         char name[SG_USER_NAME_MAX];
 
         if (known) {
-                cb(known, userdata);
+                cb(0, known, userdata);
                 return 0;
         }
         if (find_local(uid, name) == 0) {
                 cache_put(u, uid, name);
-                cb(name, userdata);
+                cb(0, name, userdata);
                 return 0;
         }
         return lookup_in_child(u, uid, cb, userdata);
+}
+
+void sg_users_explain(char buf[SG_USERS_WHY_MAX], uid_t uid, int error)
+{
+        if (error == -ETIMEDOUT)
+                (void)snprintf(buf, SG_USERS_WHY_MAX,
+                               "cannot tell the name of user %u: the directory service hasn't "
+                               "answered within %u s; try again",
+                               uid, (unsigned)(sg_users_patience_usec / SG_USEC_PER_SEC));
+        else
+                (void)snprintf(buf, SG_USERS_WHY_MAX,
+                               "cannot tell the name of user %u: %s; try again", uid,
+                               strerror(-error));
 }
 
 /* Groups */

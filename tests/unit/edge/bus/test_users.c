@@ -26,10 +26,11 @@ struct fixture {
         char answers[ANSWERS_MAX][SG_USER_NAME_MAX];
 };
 
-static void on_name(const char *name, void *userdata)
+static void on_name(int result, const char *name, void *userdata)
 {
         struct fixture *f = userdata;
 
+        assert_int_equal(result, 0);
         assert_in_range(f->n, 0, ANSWERS_MAX - 1);
         strcpy(f->answers[f->n++], name);
 }
