@@ -3,17 +3,23 @@
 #include "base/cleanup.h"
 #include "base/list.h"
 #include "base/time-util.h"
+#include "edge/common/worker.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/wait.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
 #include <time.h>
 
 /* A remembered name; an account may be renamed or made anew, so not for ever. */
 #define CACHE_SEC 300
+
+/* Children at the same time; those who hang are gone after the patience. */
+#define CHILDREN_MAX 16
+#define FRAME_MAX 512
 
 uint64_t sg_users_patience_usec = 5 * SG_USEC_PER_SEC;
 
@@ -32,18 +38,20 @@ struct waiter {
 
 /* One child per uid, however many ask for it meanwhile. */
 struct lookup {
-        struct sg_list link;
+        struct sg_list link; /* from the question to the end of the child */
         struct sg_list waiters;
         struct sg_users *users;
         uid_t uid;
-        pid_t child;
-        sd_event_source *source;
+        struct sg_worker *worker;
+        bool begun, over;
 };
 
 struct sg_users {
         sd_event *event;
         struct sg_list cache, lookups;
 };
+
+static void begin_lookups(struct sg_users *u);
 
 int sg_users_new(struct sg_users **ret, sd_event *event)
 {
@@ -58,15 +66,12 @@ int sg_users_new(struct sg_users **ret, sd_event *event)
         return 0;
 }
 
+/* It is killed by now, and waited for only if we end with it. */
 static void lookup_free(struct lookup *l)
 {
         struct waiter *w, *next;
 
-        if (l->child > 0) {
-                (void)kill(l->child, SIGKILL); /* has answered, or won't be asked any more */
-                (void)waitpid(l->child, NULL, 0);
-        }
-        sd_event_source_disable_unref(l->source);
+        sg_worker_free(l->worker);
         sg_list_foreach_safe (w, next, &l->waiters, link)
                 free(w);
         sg_list_remove(&l->link);
@@ -80,6 +85,8 @@ struct sg_users *sg_users_free(struct sg_users *u)
 
         if (!u)
                 return NULL;
+        sg_list_foreach (l, &u->lookups, link)
+                sg_worker_stop(l->worker);
         sg_list_foreach_safe (l, next_lookup, &u->lookups, link)
                 lookup_free(l);
         sg_list_foreach_safe (e, next_entry, &u->cache, link)
@@ -124,9 +131,28 @@ static void cache_put(struct sg_users *u, uid_t uid, const char *name)
         sg_list_append(&u->cache, &e->link);
 }
 
+/* What isn't a file, such as a FIFO that nobody writes to, is left to NSS: its child may hang. */
+static FILE *open_file(const char *path)
+{
+        _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+        struct stat st;
+        FILE *f;
+
+        if (fd < 0 || fstat(fd, &st) < 0)
+                return NULL;
+        if (!S_ISREG(st.st_mode)) {
+                errno = EINVAL;
+                return NULL;
+        }
+        f = fdopen(fd, "r");
+        if (f)
+                (void)TAKE_FD(fd);
+        return f;
+}
+
 static int find_local(uid_t uid, char name[SG_USER_NAME_MAX])
 {
-        _cleanup_fclose_ FILE *f = fopen("/etc/passwd", "re");
+        _cleanup_fclose_ FILE *f = open_file("/etc/passwd");
         char buf[4096];
         struct passwd pw, *found;
 
@@ -140,81 +166,134 @@ static int find_local(uid_t uid, char name[SG_USER_NAME_MAX])
         return -ENOENT;
 }
 
-static int on_answer(sd_event_source *source, int fd, uint32_t revents, void *userdata)
+/* --- in a child */
+
+static int answer(const uint8_t *data, size_t size, struct sg_record *out)
+{
+        struct passwd *pw;
+        uid_t uid;
+
+        if (size != sizeof(uid))
+                return -EBADMSG;
+        memcpy(&uid, data, sizeof(uid));
+        pw = getpwuid(uid);
+        sg_record_append(out, pw ? pw->pw_name : "", pw ? strlen(pw->pw_name) + 1 : 1);
+        return 0;
+}
+
+static int child_main(int fd, void *userdata)
+{
+        (void)userdata;
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* it may hang */
+        return sg_worker_serve(fd, FRAME_MAX, answer);
+}
+
+/* --- the daemon */
+
+static void on_buried(int status, void *userdata)
+{
+        struct lookup *l = userdata;
+        struct sg_users *u = l->users;
+
+        (void)status;
+        lookup_free(l);
+        begin_lookups(u);
+}
+
+static const struct sg_worker_kind lookup_kind = {
+        .name = "schedgov-users",
+        .title = "who looks up a user's name",
+        .frame_max = FRAME_MAX,
+        .main = child_main,
+        .buried = on_buried,
+};
+
+/* Who asks again for the same uid from a callback begins a new lookup. */
+static void finish(struct lookup *l, int result, const char *name)
+{
+        l->over = true;
+        while (!sg_list_empty(&l->waiters)) {
+                struct waiter *w = sg_list_entry(l->waiters.next, struct waiter, link);
+                sg_users_cb cb = w->cb;
+                void *userdata = w->userdata;
+
+                sg_list_remove(&w->link);
+                free(w);
+                cb(result, name, userdata);
+        }
+        if (l->begun)
+                sg_worker_stop(l->worker);
+        else
+                lookup_free(l);
+}
+
+/* A child that has died knows of nobody. */
+static void on_answer(int result, const uint8_t *data, size_t size, void *userdata)
 {
         struct lookup *l = userdata;
         char name[SG_USER_NAME_MAX];
-        struct waiter *w;
-        ssize_t n;
+        bool found = result >= 0 && size > 1 && size <= sizeof(name);
 
-        (void)source;
-        (void)revents;
-        n = read(fd, name, sizeof(name) - 1);
-        if (n <= 0)
-                n = snprintf(name, sizeof(name), "%u", l->uid);
-        name[n] = 0;
-        cache_put(l->users, l->uid, name);
-        sg_list_foreach (w, &l->waiters, link)
-                w->cb(0, name, w->userdata);
-        lookup_free(l);
-        return 0;
-}
-
-/* Keeps nothing of ours open but its answer: a hung lookup must not hold the state directory's
- * lock. */
-static void child_main(uid_t uid, int fd)
-{
-        struct passwd *pw;
-
-        if (fd > 3)
-                (void)close_range(3, (unsigned)fd - 1, 0);
-        (void)close_range((unsigned)fd + 1, ~0U, 0);
-        pw = getpwuid(uid);
-
-        if (pw && strlen(pw->pw_name) < SG_USER_NAME_MAX)
-                (void)!write(fd, pw->pw_name, strlen(pw->pw_name));
-        _exit(0);
-}
-
-static int lookup_start(struct lookup *l)
-{
-        int fds[2], r;
-
-        if (pipe2(fds, O_CLOEXEC) < 0)
-                return -errno;
-        l->child = fork();
-        if (l->child == 0)
-                child_main(l->uid, fds[1]);
-        r = l->child < 0 ? -errno : 0;
-        (void)sg_close(fds[1]);
-        if (r >= 0)
-                r = sd_event_add_io(l->users->event, &l->source, fds[0], EPOLLIN, on_answer, l);
-        if (r < 0) {
-                (void)sg_close(fds[0]);
-                return r;
+        if (found)
+                (void)snprintf(name, sizeof(name), "%.*s", (int)size, (const char *)data);
+        else
+                (void)snprintf(name, sizeof(name), "%u", l->uid);
+        if (result == -ETIMEDOUT) {
+                finish(l, result, name);
+                return;
         }
-        (void)sd_event_source_set_io_fd_own(l->source, 1);
-        return 0;
+        cache_put(l->users, l->uid, name);
+        finish(l, 0, name);
 }
 
-static int lookup_get(struct sg_users *u, uid_t uid, struct lookup **ret)
+/* The dead count until they are gone: what hangs in the kernel can't be killed. */
+static struct lookup *next_lookup(struct sg_users *u)
+{
+        struct lookup *l, *next = NULL;
+        unsigned n = 0;
+
+        sg_list_foreach (l, &u->lookups, link) {
+                n += l->begun;
+                if (!next && !l->begun && !l->over)
+                        next = l;
+        }
+        return n < CHILDREN_MAX ? next : NULL;
+}
+
+/* Those that find no room wait, and their time goes on. */
+static void begin_lookups(struct sg_users *u)
 {
         struct lookup *l;
+
+        while ((l = next_lookup(u))) {
+                char name[SG_USER_NAME_MAX];
+                int r = sg_worker_start(l->worker, -1);
+
+                l->begun = r >= 0;
+                if (r >= 0)
+                        continue;
+                (void)snprintf(name, sizeof(name), "%u", l->uid);
+                finish(l, r, name);
+        }
+}
+
+static int lookup_new(struct sg_users *u, uid_t uid, struct lookup **ret)
+{
+        struct lookup *l = calloc(1, sizeof(*l));
         int r;
 
-        sg_list_foreach (l, &u->lookups, link)
-                if (l->uid == uid) {
-                        *ret = l;
-                        return 0;
-                }
-        l = calloc(1, sizeof(*l));
         if (!l)
                 return -ENOMEM;
         l->users = u;
         l->uid = uid;
         sg_list_init(&l->waiters);
         sg_list_append(&u->lookups, &l->link);
-        r = lookup_start(l);
+        r = sg_worker_new(&l->worker, &lookup_kind, l);
+        if (r >= 0)
+                r = sg_worker_attach(l->worker, u->event);
+        if (r >= 0)
+                r = sg_worker_ask(l->worker, &uid, sizeof(uid), sg_users_patience_usec, on_answer,
+                                  l);
         if (r < 0) {
                 lookup_free(l);
                 return r;
@@ -223,15 +302,24 @@ static int lookup_get(struct sg_users *u, uid_t uid, struct lookup **ret)
         return 0;
 }
 
+static struct lookup *find_lookup(struct sg_users *u, uid_t uid)
+{
+        struct lookup *l;
+
+        sg_list_foreach (l, &u->lookups, link)
+                if (l->uid == uid && !l->over)
+                        return l;
+        return NULL;
+}
+
 static int lookup_in_child(struct sg_users *u, uid_t uid, sg_users_cb cb, void *userdata)
 {
         struct waiter *w = calloc(1, sizeof(*w));
-        struct lookup *l;
-        int r;
+        struct lookup *l = find_lookup(u, uid);
+        int r = w ? 0 : -ENOMEM;
 
-        if (!w)
-                return -ENOMEM;
-        r = lookup_get(u, uid, &l);
+        if (r >= 0 && !l)
+                r = lookup_new(u, uid, &l);
         if (r < 0) {
                 free(w);
                 return r;
@@ -239,6 +327,7 @@ static int lookup_in_child(struct sg_users *u, uid_t uid, sg_users_cb cb, void *
         w->cb = cb;
         w->userdata = userdata;
         sg_list_append(&l->waiters, &w->link);
+        begin_lookups(u);
         return 0;
 }
 
@@ -300,7 +389,7 @@ static int add_local_names(FILE *f, const gid_t *gids, size_t n, char **names, s
 
 int sg_users_group_names(const gid_t *gids, size_t n, char ***ret)
 {
-        _cleanup_fclose_ FILE *f = fopen("/etc/group", "re");
+        _cleanup_fclose_ FILE *f = open_file("/etc/group");
         char **names;
         int r = 0;
 
@@ -324,7 +413,7 @@ int sg_users_group_names(const gid_t *gids, size_t n, char ***ret)
 
 int sg_users_find_group(const char *name, gid_t *ret)
 {
-        _cleanup_fclose_ FILE *f = fopen("/etc/group", "re");
+        _cleanup_fclose_ FILE *f = open_file("/etc/group");
         char buf[65536];
         struct group gr, *found;
 
