@@ -4,17 +4,14 @@
  * queued one waits; of any other the attempt's directory tells, and until it has told nothing is
  * started.
  */
-#include "base/cleanup.h"
-#include "base/file.h"
 #include "base/time-util.h"
 #include "core/queue/order.h"
 #include "edge/common/log.h"
+#include "edge/common/worker.h"
 #include "govern/loop.h"
 #include "jobs/internal.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <syslog.h>
@@ -103,17 +100,12 @@ static bool is_owned(const char *attempt, void *userdata)
         return l && l->groups.scope && l->job.key.attempt == key.attempt;
 }
 
-/* Other children, forks of our own for a moment, are waited for by who made them. */
-static bool is_unknown(const struct sg_manager *m, pid_t pid)
+/* Workers wait for themselves, and so does the shim of a job that lives. */
+static bool is_nobodys(const struct sg_manager *m, pid_t pid)
 {
-        _cleanup_free_ char *comm = NULL;
         const struct sg_live *l;
-        char path[32];
 
-        (void)snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
-        if (sg_read_file(AT_FDCWD, path, 64, &comm, NULL) < 0 ||
-            strncmp(comm, "schedgov-", strlen("schedgov-")) != 0 || pid == sg_store_pid(m->store) ||
-            pid == sg_job_reader_pid(m->reader))
+        if (sg_worker_is_one(pid))
                 return false;
         sg_list_foreach (l, &m->jobs->active, groups.active_link)
                 if (l->attempt.shim == pid)
@@ -128,7 +120,7 @@ void sg_manager_reap(const struct sg_manager *m)
         for (;;) {
                 child.si_pid = 0;
                 if (waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) < 0 ||
-                    child.si_pid == 0 || !is_unknown(m, child.si_pid))
+                    child.si_pid == 0 || !is_nobodys(m, child.si_pid))
                         return;
                 (void)waitpid(child.si_pid, NULL, 0);
         }
