@@ -95,7 +95,8 @@ PROGRAMS := $(if $(DAEMON_SRC),$(O)/schedgovd) $(if $(SHIM_SRC),$(O)/schedgov-sh
 VECTORS := $(O)/tests/unit/vectors/vectors
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(O)/tests/unit/%,$(UNIT_SRC)) \
               $(patsubst tests/prop/%.c,$(O)/tests/prop/%,$(PROP_SRC))
-WORKLOADS := $(patsubst %.c,$(O)/%,$(WORK_SRC) $(FAKE_SRC)) $(O)/tests/workloads/train
+FAKE_NSS := $(O)/tests/fakes/libnss_hang.so.2
+WORKLOADS := $(patsubst %.c,$(O)/%,$(WORK_SRC) $(FAKE_SRC)) $(FAKE_NSS) $(O)/tests/workloads/train
 BENCHES := $(patsubst tests/bench/%.c,$(O)/tests/bench/%,$(BENCH_SRC))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(O)/tests/fuzz/%,$(FUZZ_SRC))
 MAN_PAGES := $(patsubst docs/%.scd,build/man/%,$(wildcard docs/*.scd))
@@ -210,6 +211,9 @@ $(O)/tests/unit/workloads/test_train: $(call obj,$(filter-out %/main.c,$(TRAIN_S
 $(O)/tests/unit/workloads/test_train: UNIT_LIBS := -fopenmp
 $(O)/tests/fakes/%: $(O)/obj/tests/fakes/%.o $(BASE_LIB)
 	$(link) $(CTL_LIBS)
+$(FAKE_NSS): $(call pic,tests/fakes/nss/hang.c)
+	@mkdir -p $(@D)
+	$(link_shared)
 $(O)/tests/bench/%: $(O)/obj/tests/bench/%.o $(EDGE_LIB) $(CORE_LIB) $(BASE_LIB)
 	$(link) $(EDGE_LIBS) -lm
 # Without libFuzzer the same target is linked with a main that replays its corpus.

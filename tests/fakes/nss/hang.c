@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A directory service that answers when a test wants it to: a module for nsswitch.conf(5), loaded
+ * by its name ("passwd: files hang") from $LD_LIBRARY_PATH. A look-up waits until somebody writes a
+ * name to the FIFO $SG_TEST_DIRECTORY.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <nss.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#pragma GCC visibility push(default)
+enum nss_status _nss_hang_getpwuid_r(uid_t uid, struct passwd *ret, char *buf, size_t size,
+                                     int *ret_errno);
+#pragma GCC visibility pop
+
+enum nss_status _nss_hang_getpwuid_r(uid_t uid, struct passwd *ret, char *buf, size_t size,
+                                     int *ret_errno)
+{
+        const char *path = getenv("SG_TEST_DIRECTORY");
+        int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+        ssize_t n = fd >= 0 ? read(fd, buf, size - 1) : -1;
+
+        (void)close(fd);
+        if (n <= 0) {
+                *ret_errno = ENOENT;
+                return NSS_STATUS_NOTFOUND;
+        }
+        buf[n] = 0;
+        *ret = (struct passwd){
+                .pw_name = buf,
+                .pw_passwd = (char *)"x",
+                .pw_uid = uid,
+                .pw_gid = uid,
+                .pw_gecos = (char *)"",
+                .pw_dir = (char *)"/",
+                .pw_shell = (char *)"/bin/sh",
+        };
+        return NSS_STATUS_SUCCESS;
+}
