@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Workers: what is said to them and by them. */
 
-#include "tests/unit/edge/common/test_worker.h"
+#include "tests/unit/edge/common/worker_fixture.h"
 
 /* --- questions */
 

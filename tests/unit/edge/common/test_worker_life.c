@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Workers: how they die and start again, and that nothing is left of them. */
 
-#include "tests/unit/edge/common/test_worker.h"
+#include "tests/unit/edge/common/worker_fixture.h"
 
 /* --- death */
 

@@ -1,40 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#pragma once
-/* A worker, what it does when it is asked, and what is heard of it. */
+#include "tests/unit/edge/common/worker_fixture.h"
 
-#include "base/file.h"
-#include "base/time-util.h"
-#include "edge/common/frames.h"
-#include "edge/common/log.h"
-#include "edge/common/worker.h"
-#include "tests/unit/test.h"
-#include <dirent.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#define FRAME_MAX 1024U
-#define PATIENCE_USEC (60 * SG_USEC_PER_SEC)
-#define SHORT_USEC (200 * SG_USEC_PER_MSEC)
-/* Twice that is more than once that and the 250 ms by which a timer may be late. */
-#define DELAY_USEC (300 * SG_USEC_PER_MSEC)
-#define RESTARTS_MAX 3
-
-/* What has been heard of a worker. */
-struct bench {
-        sd_event *event;
-        struct sg_worker *worker;
-        unsigned answers, failures, frames, deaths, burials, starts, prepared;
-        int error, death, status;
-        uint64_t born_usec[8]; /* of `prepare` */
-        char last[FRAME_MAX + 1];
-        bool free_it; /* in the next callback */
-        int frame_result;
-};
-
-static inline unsigned count_fds(void)
+unsigned count_fds(void)
 {
         _cleanup_closedir_ DIR *d = opendir("/proc/self/fd");
         unsigned n = 0;
@@ -48,7 +15,7 @@ static inline unsigned count_fds(void)
 /* --- children */
 
 /* "echo TEXT", "hang", "die", "close", "large", "torn", "nonsense", "fds" */
-static inline int answer(const uint8_t *data, size_t size, struct sg_record *out)
+int answer(const uint8_t *data, size_t size, struct sg_record *out)
 {
         char text[FRAME_MAX + 1] = "";
         static uint8_t zeros[2 * FRAME_MAX];
@@ -69,20 +36,20 @@ static inline int answer(const uint8_t *data, size_t size, struct sg_record *out
         return 0;
 }
 
-static inline int serve(int fd, void *userdata)
+int serve(int fd, void *userdata)
 {
         (void)userdata;
         return sg_worker_serve(fd, FRAME_MAX, answer);
 }
 
 /* Answers with more than is agreed upon. */
-static inline int serve_large(int fd, void *userdata)
+int serve_large(int fd, void *userdata)
 {
         (void)userdata;
         return sg_worker_serve(fd, 4 * FRAME_MAX, answer);
 }
 
-static inline int say(int fd, void *userdata)
+int say(int fd, void *userdata)
 {
         (void)userdata;
         assert_int_equal(sg_frame_send(fd, "word", 4, FRAME_MAX), 0);
@@ -90,7 +57,7 @@ static inline int say(int fd, void *userdata)
         return 0;
 }
 
-static inline int say_half(int fd, void *userdata)
+int say_half(int fd, void *userdata)
 {
         const uint32_t length = 100;
 
@@ -100,7 +67,7 @@ static inline int say_half(int fd, void *userdata)
         return 0;
 }
 
-static inline int close_and_live(int fd, void *userdata)
+int close_and_live(int fd, void *userdata)
 {
         (void)userdata;
         (void)close(fd);
@@ -108,14 +75,14 @@ static inline int close_and_live(int fd, void *userdata)
         return 0;
 }
 
-static inline int exit_with_seven(int fd, void *userdata)
+int exit_with_seven(int fd, void *userdata)
 {
         (void)fd;
         (void)userdata;
         return 7;
 }
 
-static inline int stop_reading(int fd, void *userdata)
+int stop_reading(int fd, void *userdata)
 {
         (void)fd;
         (void)userdata;
@@ -125,7 +92,7 @@ static inline int stop_reading(int fd, void *userdata)
 
 /* --- what is heard */
 
-static inline int on_prepare(void *userdata)
+int on_prepare(void *userdata)
 {
         struct bench *b = userdata;
 
@@ -135,7 +102,7 @@ static inline int on_prepare(void *userdata)
         return 0;
 }
 
-static inline int on_frame(const uint8_t *data, size_t size, void *userdata)
+int on_frame(const uint8_t *data, size_t size, void *userdata)
 {
         struct bench *b = userdata;
 
@@ -146,12 +113,12 @@ static inline int on_frame(const uint8_t *data, size_t size, void *userdata)
         return b->frame_result;
 }
 
-static inline void on_started(void *userdata)
+void on_started(void *userdata)
 {
         ((struct bench *)userdata)->starts++;
 }
 
-static inline void on_dead(pid_t pid, int error, void *userdata)
+void on_dead(pid_t pid, int error, void *userdata)
 {
         struct bench *b = userdata;
 
@@ -160,7 +127,7 @@ static inline void on_dead(pid_t pid, int error, void *userdata)
         b->death = error;
 }
 
-static inline void on_buried(int status, void *userdata)
+void on_buried(int status, void *userdata)
 {
         struct bench *b = userdata;
 
@@ -170,7 +137,7 @@ static inline void on_buried(int status, void *userdata)
                 b->worker = sg_worker_free(b->worker);
 }
 
-static inline void on_answer(int result, const uint8_t *data, size_t size, void *userdata)
+void on_answer(int result, const uint8_t *data, size_t size, void *userdata)
 {
         struct bench *b = userdata;
 
@@ -186,9 +153,9 @@ static inline void on_answer(int result, const uint8_t *data, size_t size, void 
                 b->worker = sg_worker_free(b->worker);
 }
 
-static struct sg_worker_kind kind;
+struct sg_worker_kind kind;
 
-static inline int setup(void **state)
+int setup(void **state)
 {
         struct bench *b = calloc(1, sizeof(*b));
 
@@ -209,7 +176,7 @@ static inline int setup(void **state)
         return 0;
 }
 
-static inline int teardown(void **state)
+int teardown(void **state)
 {
         struct bench *b = *state;
 
@@ -221,13 +188,13 @@ static inline int teardown(void **state)
         return 0;
 }
 
-static inline void make(struct bench *b)
+void make(struct bench *b)
 {
         assert_int_equal(sg_worker_new(&b->worker, &kind, b), 0);
         assert_int_equal(sg_worker_attach(b->worker, b->event), 0);
 }
 
-static inline void start(struct bench *b)
+void start(struct bench *b)
 {
         make(b);
         assert_int_equal(sg_worker_start(b->worker, -1), 0);
@@ -235,23 +202,13 @@ static inline void start(struct bench *b)
         assert_true(sg_worker_is_one(sg_worker_pid(b->worker)));
 }
 
-static inline void ask_within(struct bench *b, const char *question, uint64_t usec)
+void ask_within(struct bench *b, const char *question, uint64_t usec)
 {
         assert_int_equal(sg_worker_ask(b->worker, question, strlen(question), usec, on_answer, b),
                          0);
 }
 
-static inline void ask(struct bench *b, const char *question)
+void ask(struct bench *b, const char *question)
 {
         ask_within(b, question, PATIENCE_USEC);
 }
-
-#define wait_until(b, condition)                                                                   \
-        do {                                                                                       \
-                uint64_t _end = sg_now_monotonic_usec() + PATIENCE_USEC;                           \
-                while (!(condition)) {                                                             \
-                        if (sg_now_monotonic_usec() > _end)                                        \
-                                fail_msg("not so: %s", #condition);                                \
-                        assert_true(sd_event_run((b)->event, 100000) >= 0);                        \
-                }                                                                                  \
-        } while (0)
