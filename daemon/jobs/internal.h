@@ -65,8 +65,8 @@ void sg_manager_starts_work(struct sg_manager *m);
 /* depend.c: frees or fails those who waited for it */
 void sg_manager_dependency_ended(struct sg_manager *m, const struct sg_job *ended);
 
-/* recover.c: a daemon that starts over in place inherits children from itself: its last workers, and
- * shims whose jobs it finds ended. Nobody else waits for those. */
+/* recover.c: a daemon that starts over in place inherits children from itself: its last workers,
+ * and shims whose jobs it finds ended. Nobody else waits for those. */
 void sg_manager_reap(const struct sg_manager *m);
 
 /* log.c: an end that nobody meant, and limits that were asked for and don't hold */
