@@ -6,11 +6,10 @@
  * which the caller carries out in their order. The table in table.c has all of it.
  *
  *     new → waiting → beginning → starting → released → running → looking → lingering
- *              ↑        ↓    ↓        ↓   ↑         ↓               ↑ ↓           ↓
- *              │   yielding offered   ↓  publishing ↓               │running      ↓
- *              │        ↓             dropped ──────┴───────────────┘  listening ← ─┘
- *              └────────┴──────────────────────────── clearing ← ending ←┘
- *                                                        └→ gone
+ *              ↑                                                                ↓
+ *              └─────────────────── clearing ← ending ← listening ←─────────────┘
+ *                                      ↓
+ *                                     gone
  *
  * `offered` and `publishing` are of `schedctl run`, `asking` (between running and listening) of
  * adopted jobs. A daemon that comes back has the same machine begin in `looking`.

@@ -9,6 +9,7 @@
 #include "core/life/internal.h"
 #include "tests/unit/core/life/world.h"
 #include "tests/unit/test.h"
+#include "tests/unit/test_source.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -224,12 +225,47 @@ static void test_all_end(void **state)
         free(ends);
 }
 
+/* As architecture.md has it, "| state | … | next, next |", in the order of the enum. */
+static void test_picture(void **state)
+{
+        _cleanup_free_ char *text = source_read("docs/architecture.md");
+        char want[256], line[512];
+
+        (void)state;
+        for (unsigned s = 0; s < SG_LIFE_GONE; s++) {
+                const char *name = sg_life_state_to_string(s), *row;
+                size_t n = 0;
+
+                want[0] = '\0';
+                for (unsigned next = 0; next < _SG_LIFE_STATE_MAX; next++) {
+                        bool leads = false;
+
+                        for (size_t i = 0; i < sg_life_n_rules; i++)
+                                leads |= sg_life_rules[i].state == s &&
+                                         sg_life_rules[i].next == next;
+                        if (leads && next != s)
+                                n += (size_t)snprintf(want + n, sizeof(want) - n, "%s%s",
+                                                      n > 0 ? ", " : "",
+                                                      sg_life_state_to_string(next));
+                }
+                (void)snprintf(line, sizeof(line), "\n| %s | ", name);
+                row = strstr(text, line);
+                if (!row)
+                        print_error("docs/architecture.md has no state %s\n", name);
+                assert_non_null(row);
+                (void)snprintf(line, sizeof(line), "%.*s", (int)strcspn(row + 1, "\n"), row + 1);
+                (void)strncat(want, " |", sizeof(want) - strlen(want) - 1);
+                assert_string_equal(strrchr(line, '|') - strlen(want) + 1, want);
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_each_pair),
                 cmocka_unit_test(test_each_line),
                 cmocka_unit_test(test_all_end),
+                cmocka_unit_test(test_picture),
         };
 
         return cmocka_run_group_tests(tests, explore_all, NULL);
