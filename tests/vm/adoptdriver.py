@@ -21,10 +21,16 @@ class Node(guestdriver.Node):
         super().__init__({**POLICY, **(config or {})})
 
     def service(self, name, *argv, properties=(), slice_=TRAIN):
-        """systemd-run of a service; it has been started when this returns."""
+        """systemd-run of a service; it has been started when this returns. The slice of an idle class is stopped after a while: who comes
+        just then is refused by systemd, and comes again."""
         self.units.append(f"{name}.service")
-        run("systemd-run", f"--unit={name}", f"--slice={slice_}",
-            *(f"--property={p}" for p in properties), "--", *argv)
+
+        def started():
+            r = subprocess.run(["systemd-run", f"--unit={name}", f"--slice={slice_}", *(f"--property={p}" for p in properties), "--",
+                                *argv], capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
+            assert r.returncode == 0 or "is destructive" in r.stderr, r.stderr
+            return r.returncode == 0
+        until(started, f"start of {name}")
         return f"{name}.service"
 
     def scope(self, name, *argv, properties=(), slice_=TRAIN, prefix=()):
