@@ -60,8 +60,9 @@ static void say_never_ran(struct sg_job *row, const struct sg_exit *e)
         row->exit_code = e->stage != SG_STAGE_EXEC                   ? SG_EXIT_OWN_FAILURE
                          : e->error == ENOENT || e->error == ENOTDIR ? SG_EXIT_NOT_FOUND
                                                                      : SG_EXIT_NOT_EXECUTABLE;
-        (void)sg_job_set_reason(row, "cannot %s%s%.*s: %s", sg_stage_to_string(e->stage),
-                                size > 0 ? " " : "", size, object, strerror(e->error));
+        (void)sg_job_set_reason(row, "cannot %s%s%.*s: %s",
+                                sg_stage_to_string(e->stage) ?: "start it", size > 0 ? " " : "",
+                                size, object, strerror(e->error));
 }
 
 /* A shell reports a child's SIGKILL as 137: an OOM kill stays one behind `sh -c`. */
@@ -71,10 +72,20 @@ static bool died_of_memory(const struct sg_exit *e)
                (e->oom_kills != SG_UNLIMITED && e->oom_kills > 0 && e->exit_code == 128 + SIGKILL);
 }
 
-static void say_how_it_ended(struct sg_job *row, const struct sg_exit *e, bool host_went_down)
+/* Without a limit of its own it was its class's, or the node had no memory left. */
+static void say_why_oom(struct sg_job *row)
 {
         char limit[SG_FORMAT_MAX];
 
+        if (row->limits.memory_max == SG_UNLIMITED)
+                (void)sg_job_set_reason(row, "it was killed for lack of memory");
+        else
+                (void)sg_job_set_reason(row, "it needed more memory than its limit of %s",
+                                        sg_format_bytes(limit, row->limits.memory_max));
+}
+
+static void say_how_it_ended(struct sg_job *row, const struct sg_exit *e, bool host_went_down)
+{
         row->exit_code = e->exit_code;
         row->signal = e->signal;
         if (row->intent == SG_INTENT_TIMEOUT) {
@@ -83,8 +94,7 @@ static void say_how_it_ended(struct sg_job *row, const struct sg_exit *e, bool h
                 row->state = SG_JOB_KILLED;
         } else if (died_of_memory(e)) {
                 row->state = SG_JOB_OOM;
-                (void)sg_job_set_reason(row, "it needed more memory than its limit of %s",
-                                        sg_format_bytes(limit, row->limits.memory_max));
+                say_why_oom(row);
         } else if (e->signal > 0) {
                 row->state = SG_JOB_KILLED;
                 (void)sg_job_set_reason(row, "killed by SIG%s%s", sg_signal_name(e->signal) ?: "?",
@@ -96,11 +106,24 @@ static void say_how_it_ended(struct sg_job *row, const struct sg_exit *e, bool h
         }
 }
 
+static void correct_times(struct sg_exit *e, const struct sg_job *row, uint64_t now_usec)
+{
+        if (row->started_usec > 0)
+                e->started_usec = row->started_usec;
+        else if (e->started_usec > now_usec)
+                e->started_usec = now_usec;
+        else if (e->started_usec < row->submitted_usec)
+                e->started_usec = row->submitted_usec;
+        if (e->ended_usec < e->started_usec || e->ended_usec > now_usec)
+                e->ended_usec = now_usec;
+}
+
 /* What an ordinary user's shim wrote is a claim: counters and OOM evidence come from the groups,
- * and times must fit. */
+ * and times must fit. What its children took it does know. */
 static void correct_claim(struct sg_exit *e, const struct sg_job *row, const struct sg_end *end,
                           uint64_t now_usec)
 {
+        e->memory_peak_bytes = e->oom_kills = SG_UNLIMITED;
         if (end->counted) {
                 if (end->cpu_usec != SG_UNLIMITED)
                         e->cpu_usec = end->cpu_usec;
@@ -111,10 +134,7 @@ static void correct_claim(struct sg_exit *e, const struct sg_job *row, const str
         }
         e->main_oom_killed =
                 e->signal == SIGKILL && e->oom_kills != SG_UNLIMITED && e->oom_kills > 0;
-        if (row->started_usec > 0)
-                e->started_usec = row->started_usec;
-        if (e->ended_usec < e->started_usec || e->ended_usec > now_usec)
-                e->ended_usec = now_usec;
+        correct_times(e, row, now_usec);
 }
 
 static void take_record(struct sg_job *row, const struct sg_end *end, uint64_t now_usec)
