@@ -43,7 +43,6 @@ unsigned sg_life_timers(enum sg_life_state state)
 {
         switch (state) {
         case SG_LIFE_PUBLISHING:
-                return ON(KEEPER);
         case SG_LIFE_DROPPED:
                 return ON(GRACE) | ON(KEEPER);
         case SG_LIFE_RELEASED:

@@ -5,7 +5,8 @@
  *
  * Answers to what was asked may come late, when the job has gone on to another state: such lines
  * do nothing ("stays"). What a keeper says over its gate isn't believed beyond what it can do to
- * its own job, as that of `schedctl run` is its user's.
+ * its own job, as that of `schedctl run` is its user's. The store answers in order, but says at
+ * once what it can't even be asked, for want of memory.
  */
 #include "base/cleanup.h"
 #include "core/life/internal.h"
@@ -258,8 +259,7 @@ const struct sg_life_rule sg_life_rules[] = {
         LINE(PUBLISHING, ENDED, NULL, NULL, PUBLISHING, DO(COUNT)),
         STAYS(PUBLISHING, GATE_LOST),
         STAYS(PUBLISHING, KEEPER_GONE),
-        STOPS(PUBLISHING, DO(KILL)),
-        LINE(PUBLISHING, KEEPER_LATE, NULL, NULL, PUBLISHING, DO(KILL_KEEPER)),
+        IS_SIGNALLED(PUBLISHING),
 
         LINE(RELEASED, GO_FAILED, NULL, NULL, DROPPED, DO(CLOSE_GATE)),
         LINE(RELEASED, STARTED, is_doomed, sg_life_row_started, RUNNING, DO(BEGIN_RUNNING), DO(TERM), DO(ARM_GRACE)),

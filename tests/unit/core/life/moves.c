@@ -148,7 +148,7 @@ static void crash(struct world *w, const struct move *m)
                                                                                 : SG_LIFE_NEW};
         memset(w->asked, 0, sizeof(w->asked));
         memset(w->rows, 0, sizeof(w->rows));
-        w->launching = w->placing = w->listening = w->attached = w->checking = false;
+        w->launching = w->placing = w->listening = w->attached = w->checking = w->refused = false;
         w->timers = 0;
         w->terminal = false;
 }
@@ -243,6 +243,20 @@ static void asked_to_end(struct world *w, const struct move *m)
         w->stops++;
 }
 
+static void asked_to_end_in_vain(struct world *w, const struct move *m)
+{
+        asked_to_end(w, m);
+        w->unstored++;
+        w->refusing = true;
+}
+
+static void refused(struct world *w, const struct move *m)
+{
+        (void)m;
+        w->refusing = false;
+        w->refused = true;
+}
+
 static void went_off(struct world *w, const struct move *m)
 {
         static const uint8_t timers[] = {
@@ -314,6 +328,8 @@ static bool add_results(const struct world *w, struct list *l)
                 add(l, SG_LIFE_E_GROUPS_MADE, grouped);
                 add_error(l, SG_LIFE_E_GROUPS_FAILED, -EAGAIN, grouped);
                 add_error(l, SG_LIFE_E_GROUPS_FAILED, -EINVAL, grouped);
+        } else if (w->refusing) {
+                add(l, SG_LIFE_E_INTENT_STORED, refused);
         } else if (w->dropping) {
                 if (!w->lives)
                         add(l, SG_LIFE_E_GROUPS_GONE, groups_gone);
@@ -444,6 +460,9 @@ static void add_wishes(const struct world *w, struct list *l)
         if (w->stops == STOPS_MAX)
                 return;
         add(l, SG_LIFE_E_STOP, asked_to_end)->intent = SG_INTENT_CANCEL;
+        if (s > SG_LIFE_WAITING && s < SG_LIFE_ASKING && w->row.intent == SG_INTENT_NONE &&
+            w->unstored < UNSTORED_MAX)
+                add(l, SG_LIFE_E_STOP, asked_to_end_in_vain)->intent = SG_INTENT_CANCEL;
         if (s != SG_LIFE_WAITING && !w->foreground && !w->adopted)
                 add(l, SG_LIFE_E_STOP, asked_to_end)->intent = SG_INTENT_REQUEUE;
 }

@@ -31,18 +31,24 @@ void world_init(struct world *w, bool foreground, bool adopted)
 
 /* What the actions ask for */
 
+static const enum asked asks[_SG_LIFE_ACTION_MAX] = {
+        [SG_LIFE_DO_STORE_START] = ASKED_START, [SG_LIFE_DO_STORE_INTENT] = ASKED_INTENT,
+        [SG_LIFE_DO_PUBLISH_RUN] = ASKED_RUN,   [SG_LIFE_DO_LOOK] = ASKED_LOOK,
+        [SG_LIFE_DO_LOOK_VOID] = ASKED_VOID,    [SG_LIFE_DO_STORE_END] = ASKED_END,
+};
+
 static void carry_out(struct world *w, enum sg_life_action action)
 {
+        if (asks[action] && !(asks[action] == ASKED_INTENT && w->refusing))
+                ask(w, asks[action]);
         switch (action) {
         case SG_LIFE_DO_MAKE_GROUPS:
                 w->grouping = w->groups = true;
+                w->refused = false;
                 w->placing = w->foreground; /* at once, as its process is there */
                 break;
         case SG_LIFE_DO_DROP_GROUPS:
                 w->dropping = true;
-                break;
-        case SG_LIFE_DO_STORE_START:
-                ask(w, ASKED_START);
                 break;
         case SG_LIFE_DO_HAND_OVER:
                 w->handing = true;
@@ -60,9 +66,6 @@ static void carry_out(struct world *w, enum sg_life_action action)
         case SG_LIFE_DO_CHANGED:
                 w->durable = w->row;
                 break;
-        case SG_LIFE_DO_PUBLISH_RUN:
-                ask(w, ASKED_RUN);
-                break;
         case SG_LIFE_DO_SEND_GO:
                 w->going = true;
                 w->go = w->keeper && !w->record;
@@ -73,17 +76,8 @@ static void carry_out(struct world *w, enum sg_life_action action)
         case SG_LIFE_DO_FOLLOW:
                 w->following = true;
                 break;
-        case SG_LIFE_DO_LOOK:
-                ask(w, ASKED_LOOK);
-                break;
-        case SG_LIFE_DO_LOOK_VOID:
-                ask(w, ASKED_VOID);
-                break;
         case SG_LIFE_DO_CHECK_GROUPS:
                 w->checking = true;
-                break;
-        case SG_LIFE_DO_STORE_INTENT:
-                ask(w, ASKED_INTENT);
                 break;
         case SG_LIFE_DO_KILL:
         case SG_LIFE_DO_KILL_GROUPS:
@@ -95,9 +89,6 @@ static void carry_out(struct world *w, enum sg_life_action action)
                 break;
         case SG_LIFE_DO_LISTEN:
                 w->listening = true;
-                break;
-        case SG_LIFE_DO_STORE_END:
-                ask(w, ASKED_END);
                 break;
         default:
                 if (action >= SG_LIFE_DO_ARM_TIME_LIMIT && action <= SG_LIFE_DO_ARM_CLEAR)
@@ -238,7 +229,7 @@ const char *world_offence(const struct world *before, const struct move *m,
                 return "its row says otherwise";
         if (starts && (w->durable.state != SG_JOB_STARTING || w->durable.attempt != w->row.attempt))
                 return "it is started before that is stored";
-        if (has(plan, SG_LIFE_DO_TERM) && w->durable.intent == SG_INTENT_NONE)
+        if (has(plan, SG_LIFE_DO_TERM) && w->durable.intent == SG_INTENT_NONE && !w->refused)
                 return "it is ended before that is stored";
         if (has(plan, SG_LIFE_DO_TELL_END) && !sg_job_state_is_final(w->durable.state))
                 return "its end is told before it is stored";
@@ -294,7 +285,8 @@ void world_key(const struct world *w, uint8_t key[WORLD_KEY_SIZE])
                                  w->said,
                                  w->stops,
                                  w->crashes,
-                                 w->unstored};
+                                 w->unstored,
+                                 (uint8_t)(w->refusing | w->refused << 1)};
         uint32_t all = bits(flags, SG_ELEMENTSOF(flags));
 
         memset(key, 0, WORLD_KEY_SIZE);

@@ -49,6 +49,7 @@ struct world {
         uint8_t fate; /* enum sg_fate */
         uint8_t said; /* enum said */
         bool terminal, attached;
+        bool refusing, refused; /* why it is to end: the store had no memory to be asked */
         uint8_t stops, crashes, unstored; /* so far */
 };
 
