@@ -80,8 +80,11 @@ static void note(struct sg_life *life, const struct sg_job *row, enum sg_life_ev
                 break;
         case SG_LIFE_E_HANDED:
         case SG_LIFE_E_LAUNCHED:
-        case SG_LIFE_E_FOLLOWED:
                 life->keeper = true;
+                break;
+        case SG_LIFE_E_FOLLOWED: /* what was sent before that may have reached nobody */
+                life->keeper = true;
+                life->killed = false;
                 break;
         case SG_LIFE_E_KEEPER_GONE:
                 life->keeper = false;
@@ -91,6 +94,9 @@ static void note(struct sg_life *life, const struct sg_job *row, enum sg_life_ev
                 break;
         case SG_LIFE_E_READY:
                 life->ready = true;
+                break;
+        case SG_LIFE_E_GO_FAILED:
+                life->released = false;
                 break;
         case SG_LIFE_E_GATE_LOST:
                 life->gate = false;
