@@ -115,7 +115,7 @@ static bool ask_later(struct sg_live *l)
         struct sg_adopted *d = l->adopted;
 
         d->timer = sd_event_source_disable_unref(d->timer);
-        return ++d->questions < QUESTIONS_MAX &&
+        return ++d->questions <= QUESTIONS_MAX &&
                sd_event_add_time_relative(l->manager->event, &d->timer, CLOCK_MONOTONIC,
                                           ASK_AGAIN_USEC, 0, on_ask_again, l) >= 0;
 }
