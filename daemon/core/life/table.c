@@ -18,6 +18,13 @@ static bool is_stopping(const struct sg_life_step *s)
         return s->row->intent != SG_INTENT_NONE;
 }
 
+/* (a cancel is more than a requeue) */
+static bool is_asked_again(const struct sg_life_step *s)
+{
+        return is_stopping(s) &&
+               (s->row->intent != SG_INTENT_REQUEUE || s->event->intent != SG_INTENT_CANCEL);
+}
+
 static bool is_doomed(const struct sg_life_step *s)
 {
         return s->life->doomed;
@@ -43,9 +50,9 @@ static bool is_short(const struct sg_life_step *s)
         return sg_life_may_pass(s->event->error);
 }
 
-static bool is_foreground_stopping(const struct sg_life_step *s)
+static bool is_foreground_asked_again(const struct sg_life_step *s)
 {
-        return is_foreground(s) && is_stopping(s);
+        return is_foreground(s) && is_asked_again(s);
 }
 
 static bool is_adopted(const struct sg_life_step *s)
@@ -150,7 +157,7 @@ FOUND(found_never_ran, SG_FOUND_NEVER_RAN)
 /* Somebody wants it to end: what is wanted is stored before it is done; who asks again gets it at
  * once. */
 #define STOPS(state, ...)                                                                          \
-        LINE(state, STOP, is_stopping, NULL, state, DO(ACKNOWLEDGE), __VA_ARGS__),                 \
+        LINE(state, STOP, is_asked_again, NULL, state, DO(ACKNOWLEDGE), __VA_ARGS__),              \
                 LINE(state, STOP, NULL, sg_life_row_is_to_end, state, DO(STORE_INTENT))
 
 /* While there is something to be signalled. */
@@ -216,7 +223,7 @@ const struct sg_life_rule sg_life_rules[] = {
         STAYS(OFFERED, PLACED),
         LINE(OFFERED, PLACE_FAILED, is_stopping, NULL, OFFERED, DO(NOTHING)),
         LINE(OFFERED, PLACE_FAILED, NULL, sg_life_row_given_up, LISTENING, DO(SAY_NOT_STARTED), END),
-        LINE(OFFERED, STOP, is_stopping, NULL, LOOKING, DO(ACKNOWLEDGE), DO(LOOK_VOID)),
+        LINE(OFFERED, STOP, is_asked_again, NULL, LOOKING, DO(ACKNOWLEDGE), DO(LOOK_VOID)),
         LINE(OFFERED, STOP, NULL, sg_life_row_is_to_end, OFFERED, DO(STORE_INTENT)),
         LINE(OFFERED, INTENT_STORED, NULL, NULL, LOOKING, DO(LOOK_VOID)),
 
@@ -242,8 +249,8 @@ const struct sg_life_rule sg_life_rules[] = {
         LINE(STARTING, ENDED, NULL, NULL, LOOKING, DO(LOOK)),
         LINE(STARTING, GATE_LOST, NULL, NULL, DROPPED, DO(NOTHING)),
         LINE(STARTING, KEEPER_GONE, NULL, NULL, LOOKING, DO(LOOK_VOID)),
-        LINE(STARTING, STOP, is_foreground_stopping, NULL, DROPPED, DO(ACKNOWLEDGE), DO(CLOSE_GATE), DO(KILL_KEEPER)),
-        LINE(STARTING, STOP, is_stopping, NULL, DROPPED, DO(ACKNOWLEDGE), DO(CLOSE_GATE)),
+        LINE(STARTING, STOP, is_foreground_asked_again, NULL, DROPPED, DO(ACKNOWLEDGE), DO(CLOSE_GATE), DO(KILL_KEEPER)),
+        LINE(STARTING, STOP, is_asked_again, NULL, DROPPED, DO(ACKNOWLEDGE), DO(CLOSE_GATE)),
         LINE(STARTING, STOP, NULL, sg_life_row_is_to_end, STARTING, DO(STORE_INTENT)),
         LINE(STARTING, INTENT_STORED, is_foreground, NULL, DROPPED, DO(CLOSE_GATE), DO(ARM_GRACE)),
         LINE(STARTING, INTENT_STORED, has_no_place, NULL, DROPPED, DO(CLOSE_GATE)),
@@ -297,7 +304,7 @@ const struct sg_life_rule sg_life_rules[] = {
         STAYS(DROPPED, PLACED),
         LINE(DROPPED, PLACE_FAILED, NULL, sg_life_row_not_started, DROPPED, DO(SAY_NOT_STARTED)),
         LINE(DROPPED, KEEPER_GONE, NULL, NULL, LOOKING, DO(LOOK_VOID)),
-        LINE(DROPPED, STOP, is_stopping, NULL, DROPPED, DO(ACKNOWLEDGE), DO(KILL_KEEPER)),
+        LINE(DROPPED, STOP, is_asked_again, NULL, DROPPED, DO(ACKNOWLEDGE), DO(KILL_KEEPER)),
         LINE(DROPPED, STOP, NULL, sg_life_row_is_to_end, DROPPED, DO(STORE_INTENT)),
         LINE(DROPPED, INTENT_STORED, is_foreground, NULL, DROPPED, DO(ARM_GRACE)),
         STAYS(DROPPED, INTENT_STORED),

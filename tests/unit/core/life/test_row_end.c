@@ -136,6 +136,26 @@ static void test_requeued(void **state)
         assert_int_equal(w.row.key.attempt, 2);
 }
 
+/* Who cancels it doesn't want another attempt, whoever did before. */
+static void test_requeued_and_cancelled(void **state)
+{
+        const struct sg_exit record = {.exit_code = -1, .signal = SIGTERM, .ended_usec = 9};
+
+        (void)state;
+        waits();
+        runs();
+        HAPPENS(STOP, .intent = SG_INTENT_REQUEUE, .why = "requeued by root");
+        HAPPENS(INTENT_STORED);
+        HAPPENS(STOP, .intent = SG_INTENT_CANCEL, .why = "cancelled by root");
+        assert_plan("store_intent");
+        HAPPENS(INTENT_STORED);
+        assert_plan("term arm_grace");
+        HAPPENS(STOP, .intent = SG_INTENT_REQUEUE, .why = "requeued by bob"); /* too late */
+        assert_plan("acknowledge kill");
+        ends_with(&record);
+        assert_ends(SG_JOB_KILLED, "cancelled by root");
+}
+
 static void test_cancelled_on_its_way_back(void **state)
 {
         const struct sg_exit record = {.exit_code = 0, .ended_usec = 9};
@@ -330,6 +350,7 @@ int main(void)
                 TEST(test_graceless_run),
                 TEST(test_time_limit),
                 TEST(test_requeued),
+                TEST(test_requeued_and_cancelled),
                 TEST(test_cancelled_on_its_way_back),
                 TEST(test_retries),
                 TEST(test_success_is_not_retried),

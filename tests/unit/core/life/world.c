@@ -231,6 +231,9 @@ const char *world_offence(const struct world *before, const struct move *m,
                 return "it is started before that is stored";
         if (has(plan, SG_LIFE_DO_TERM) && w->durable.intent == SG_INTENT_NONE && !w->refused)
                 return "it is ended before that is stored";
+        if (has(plan, SG_LIFE_DO_ACKNOWLEDGE) && m->event.intent == SG_INTENT_CANCEL &&
+            w->row.intent == SG_INTENT_REQUEUE && !sg_job_state_is_final(w->row.state))
+                return "it is said to be cancelled, and will be run again";
         if (has(plan, SG_LIFE_DO_TELL_END) && !sg_job_state_is_final(w->durable.state))
                 return "its end is told before it is stored";
         if (has(plan, SG_LIFE_DO_VERIFY) && w->row.intent != SG_INTENT_NONE)
