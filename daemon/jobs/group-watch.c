@@ -52,11 +52,17 @@ static int on_group_timer(sd_event_source *source, uint64_t usec, void *userdata
         return 0;
 }
 
+/* One that can't be looked into may be empty already, and nothing of it changes any more. */
+static bool will_be_told(struct sg_live *l)
+{
+        return sg_live_watch_group(l) >= 0 && sg_scope_populated(l->groups.scope) >= 0;
+}
+
 void sg_live_await_empty(struct sg_live *l)
 {
         int r;
 
-        if (l->groups.poll || sg_live_watch_group(l) >= 0)
+        if (l->groups.poll || will_be_told(l))
                 return;
         r = sd_event_add_time_relative(l->manager->event, &l->groups.poll, CLOCK_MONOTONIC,
                                        GROUP_POLL_USEC, 0, on_group_timer, l);
