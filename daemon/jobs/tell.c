@@ -227,9 +227,10 @@ void sg_live_arm_time_limit(struct sg_live *l)
 {
         struct sd_event_source **timer = &l->timers[SG_LIFE_TIMER_TIME_LIMIT];
         uint64_t limit = l->job.limits.time_limit_usec, ran = ran_usec(l);
+        bool may_be_on = sg_life_timers(l->life.state) & (1U << SG_LIFE_TIMER_TIME_LIMIT);
 
         *timer = sd_event_source_disable_unref(*timer);
-        if (limit != SG_UNLIMITED)
+        if (limit != SG_UNLIMITED && may_be_on)
                 arm(l, SG_LIFE_TIMER_TIME_LIMIT, CLOCK_BOOTTIME, ran < limit ? limit - ran : 0,
                     on_time_limit);
 }

@@ -93,6 +93,16 @@ static void test_other_time_limit(void **state)
         assert_null(t->handler);
 }
 
+/* An adopted one is changed as systemd is asked how it has ended. */
+static void test_time_limit_behind_its_end(void **state)
+{
+        (void)state;
+        is(SG_LIFE_ASKING, SG_JOB_RUNNING);
+        w.job.job.limits.time_limit_usec = LIMIT_USEC;
+        sg_live_arm_time_limit(&w.job);
+        assert_null(w.timers[SG_LIFE_TIMER_TIME_LIMIT].handler);
+}
+
 static unsigned timers_on(void)
 {
         unsigned on = 0;
@@ -226,6 +236,7 @@ int main(void)
                 TEST(test_each_timer),
                 TEST(test_time_limit),
                 TEST(test_other_time_limit),
+                TEST(test_time_limit_behind_its_end),
                 TEST(test_timers_go_with_their_state),
                 TEST(test_timer_cannot_be_set),
                 TEST(test_graceless),
