@@ -117,6 +117,51 @@ static void nonsense_is_not_remembered(void **state)
         assert_int_equal(h.n_ratio, 0);
 }
 
+/* Of what was kept, all that follows from the rest is made anew. */
+static void a_kept_one_goes_on_as_it_was(void **state)
+{
+        struct sg_class_history h = {0}, kept, loaded;
+
+        (void)state;
+        for (unsigned i = 0; i < 3 * SG_HISTORY_JOBS / 2; i++) {
+                kept = h;
+                memset(kept.order, 0xff, sizeof(kept.order));
+                kept.correction = 1e9F;
+                assert_int_equal(sg_history_load(&loaded, &kept, sizeof(kept)), 0);
+                assert_memory_equal(loaded.order, h.order,
+                                    sizeof(float) * (i < SG_HISTORY_JOBS ? i : SG_HISTORY_JOBS));
+                assert_true(loaded.correction == h.correction);
+                assert_int_equal(loaded.n_cpu, h.n_cpu);
+                assert_int_equal(loaded.n_ratio, h.n_ratio);
+                sg_history_add(&loaded, 1 + i % 7, 3);
+                sg_history_add(&h, 1 + i % 7, 3);
+                assert_true(sg_history_size(&loaded, 0) == sg_history_size(&h, 0));
+                assert_true(sg_history_correction(&loaded) == sg_history_correction(&h));
+        }
+}
+
+static void a_broken_one_is_refused(void **state)
+{
+        static const float nonsense[] = {0, -1, NAN, INFINITY};
+        struct sg_class_history h = {0}, kept, loaded;
+
+        (void)state;
+        memset(&loaded, 0x55, sizeof(loaded));
+        kept = loaded;
+        sg_history_add(&h, 1, 1);
+        assert_int_equal(sg_history_load(&loaded, &h, sizeof(h) - 1), -EBADMSG);
+        for (size_t i = 0; i < SG_ELEMENTSOF(nonsense); i++) {
+                struct sg_class_history broken = h;
+
+                broken.cpu[0] = nonsense[i];
+                assert_int_equal(sg_history_load(&loaded, &broken, sizeof(broken)), -EBADMSG);
+                broken = h;
+                broken.ratio[0] = nonsense[i];
+                assert_int_equal(sg_history_load(&loaded, &broken, sizeof(broken)), -EBADMSG);
+        }
+        assert_memory_equal(&loaded, &kept, sizeof(kept));
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -126,6 +171,8 @@ int main(void)
                 cmocka_unit_test(claims_are_corrected_once_there_are_five),
                 cmocka_unit_test(corrections_are_bounded),
                 cmocka_unit_test(nonsense_is_not_remembered),
+                cmocka_unit_test(a_kept_one_goes_on_as_it_was),
+                cmocka_unit_test(a_broken_one_is_refused),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
