@@ -118,11 +118,14 @@ static void on_durable(int result, const struct sg_job *job, void *userdata)
         sd_bus_message_unref(call);
 }
 
-static int store_and_answer(struct sg_live *l, sd_bus_message *call)
+typedef void (*store_call)(struct sg_store *s, const struct sg_job *job, sg_store_cb cb,
+                           void *userdata);
+
+static int store_and_answer(struct sg_live *l, sd_bus_message *call, store_call store)
 {
         l->job.changed_usec = sg_now_realtime_usec();
         sg_api_emit(l->manager, &l->job);
-        sg_store_update(l->manager->store, &l->job, on_durable, sd_bus_message_ref(call));
+        store(l->manager->store, &l->job, on_durable, sd_bus_message_ref(call));
         return 1;
 }
 
@@ -179,7 +182,7 @@ static int job_hold(sd_bus_message *call, struct sg_live *l, sd_bus_error *error
                 return wrong_state(l, "queued", error);
         l->job.hold = 1;
         sg_queue_remove(l->manager->jobs->queue, &l->queued.entry);
-        return store_and_answer(l, call);
+        return store_and_answer(l, call, sg_store_hold);
 }
 
 static int job_release(sd_bus_message *call, struct sg_live *l, sd_bus_error *error)
@@ -189,7 +192,7 @@ static int job_release(sd_bus_message *call, struct sg_live *l, sd_bus_error *er
                                          l->job.key.n);
         l->job.hold = 0;
         sg_live_enqueue(l);
-        return store_and_answer(l, call);
+        return store_and_answer(l, call, sg_store_hold);
 }
 
 static int set_frozen(sd_bus_message *call, struct sg_live *l, bool frozen, sd_bus_error *error)
@@ -211,7 +214,7 @@ static int set_frozen(sd_bus_message *call, struct sg_live *l, bool frozen, sd_b
                                          frozen ? "suspend" : "resume", l->job.key.n, strerror(-r));
         sg_monitor_pause(l, frozen);
         l->job.state = frozen ? SG_JOB_SUSPENDED : SG_JOB_RUNNING;
-        return store_and_answer(l, call);
+        return store_and_answer(l, call, sg_store_update);
 }
 
 static int job_suspend(sd_bus_message *call, struct sg_live *l, sd_bus_error *error)

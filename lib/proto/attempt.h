@@ -14,6 +14,9 @@
  *
  * - exit: the exit record, read idempotently and removed with the directory after its COMMIT
  *
+ * - frozen: why its processes are frozen (core/job/freeze.h), while they are; written by the store
+ *   before they are
+ *
  * The gate is a SOCK_SEQPACKET pair, the shim's end is fd SG_GATE_FD; enum sg_gate_kind has what is
  * said there, in its order. When the gate closes before GO the shim publishes `void`; when it finds
  * `run` there, it goes on.

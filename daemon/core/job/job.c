@@ -80,6 +80,7 @@ const struct sg_job_field sg_job_fields[] = {
         FIELD(58, "step", U64, step),
         FIELD(59, "total", U64, total),
         FIELD(60, "deadline_usec", U64, deadline_usec),
+        FIELD(61, "frozen", U64, frozen),
 };
 
 const size_t sg_job_n_fields = SG_ELEMENTSOF(sg_job_fields);

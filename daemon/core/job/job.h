@@ -61,7 +61,7 @@ struct sg_job {
         uint64_t state;      /* enum sg_job_state */
         uint64_t intent;     /* enum sg_job_intent */
         uint64_t foreground; /* bool: `schedctl run` */
-        uint64_t hold;       /* bool */
+        uint64_t hold;       /* bool; the store writes it when it is asked for that, see store.h */
         int64_t priority;
         uint64_t retry;       /* how many more attempts a failure is worth */
         uint64_t array_first; /* N of the array's first task, 0 = none */
@@ -91,6 +91,9 @@ struct sg_job {
         /* what was last seen of it */
         char eval[SG_JOB_EVAL_SIZE]; /* "" = nothing */
         uint64_t step, total;        /* SG_UNLIMITED = not known */
+        /* Why it is frozen: enum sg_freeze, in core/job/freeze.h. The store keeps it apart from the
+         * rest: in the attempt's directory, and of an adopted job in its row. */
+        uint64_t frozen;
         /* When it last changed, for events: one time for what is logged and what is announced, so
          * that both are known to be the same. Not part of the record; 0 = not said. */
         uint64_t changed_usec;

@@ -18,6 +18,7 @@ struct sg_attempt_info {
         bool exit_unnamed;
         struct sg_exit exit; /* if have_exit */
         pid_t shim;          /* holder of the lock, 0 = none */
+        uint64_t frozen;     /* why it is: enum sg_freeze */
 };
 
 enum sg_finding {

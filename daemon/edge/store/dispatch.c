@@ -100,6 +100,7 @@ static void finish_attempt(const struct sg_store_request *q, const struct sg_sto
                 .shim = (pid_t)sg_store_message_i64(m, SG_STORE_TAG_SHIM),
                 .have_exit = bytes->data && bytes->size == sizeof(info.exit),
                 .exit_unnamed = sg_store_message_u64(m, SG_STORE_TAG_COUNT) != 0,
+                .frozen = sg_store_message_u64(m, SG_STORE_TAG_FREEZE),
         };
 
         if (info.have_exit)

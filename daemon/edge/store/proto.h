@@ -19,6 +19,9 @@ enum sg_store_kind {
         SG_STORE_UPDATE,
         SG_STORE_START,
         SG_STORE_FINISH,
+        SG_STORE_HOLD,
+        SG_STORE_FREEZE_ROW, /* of an adopted job */
+        SG_STORE_FREEZE,     /* from here on no row is written */
         SG_STORE_INSPECT,
         SG_STORE_LOAD,
         SG_STORE_LIST,
@@ -59,6 +62,8 @@ enum sg_store_tag {
         SG_STORE_TAG_LIMIT,
         SG_STORE_TAG_SEQ,
         SG_STORE_TAG_TIME,
+        SG_STORE_TAG_FREEZE, /* enum sg_freeze */
+        SG_STORE_TAG_ON,
         _SG_STORE_TAG_MAX,
 };
 

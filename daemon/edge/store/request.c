@@ -73,6 +73,26 @@ void sg_store_finish(struct sg_store *s, const struct sg_job *job, sg_store_cb c
         write_job(s, SG_STORE_FINISH, job, cb, userdata);
 }
 
+void sg_store_hold(struct sg_store *s, const struct sg_job *job, sg_store_cb cb, void *userdata)
+{
+        write_job(s, SG_STORE_HOLD, job, cb, userdata);
+}
+
+void sg_store_freeze(struct sg_store *s, const struct sg_job *job, uint64_t reasons, bool on,
+                     sg_store_cb cb, void *userdata)
+{
+        struct sg_store_request *q;
+        size_t mark;
+
+        q = begin(s, job->adopted ? SG_STORE_FREEZE_ROW : SG_STORE_FREEZE, cb, userdata, &mark);
+        if (!q)
+                return;
+        put_key(&s->out, &job->key);
+        sg_record_put_u64(&s->out, SG_STORE_TAG_FREEZE, reasons);
+        sg_record_put_u64(&s->out, SG_STORE_TAG_ON, on);
+        sg_store_request_send(s, q, mark);
+}
+
 void sg_store_start(struct sg_store *s, const struct sg_job *job, const void *launch,
                     size_t launch_size, sg_store_cb cb, void *userdata)
 {

@@ -70,9 +70,20 @@ void sg_store_submit(struct sg_store *s, const struct sg_job *template, uint64_t
                      const char *token, const void *spec, size_t spec_size, sg_store_cb cb,
                      void *userdata);
 
-/* Writes the job's row (all fields but the key), no callback needed for hints such as `running`.
- * Also appends an event row when state, reason or hold changed. */
+/* Writes the job's row, no callback needed for hints such as `running`: all fields but the key, and
+ * but `hold` and `frozen`, which somebody is promised: only who asks for them writes them, so that
+ * no other request that is under way can undo that, or do it although it failed. Also appends an
+ * event row when state or reason changed. */
 void sg_store_update(struct sg_store *s, const struct sg_job *job, sg_store_cb cb, void *userdata);
+
+/* Writes job->hold, with an event row when it changed, and nothing else of the row. */
+void sg_store_hold(struct sg_store *s, const struct sg_job *job, sg_store_cb cb, void *userdata);
+
+/* These reasons (core/job/freeze.h) are added to those for which the job is frozen, or taken away.
+ * They are kept in the file `frozen` of the attempt's directory, which goes with the last of them;
+ * of an adopted job in its row. They end with the attempt. */
+void sg_store_freeze(struct sg_store *s, const struct sg_job *job, uint64_t reasons, bool on,
+                     sg_store_cb cb, void *userdata);
 
 /* COMMITs the row (state starting, attempt, boot id), then makes the attempt's directory: spec (the
  * stored submitted part with this job's output and error, + `launch`), lock, exit.tmp preallocated.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "edge/store/writer/attempt.h"
 #include "base/file.h"
+#include "core/job/freeze.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -197,6 +198,9 @@ static int keep_as_spare(struct sg_attempts *a, const struct sg_job_key *key)
         path_in(from, key, "fate");
         if (unlinkat(a->jobs_fd, from, 0) < 0)
                 return -errno;
+        path_in(from, key, "frozen");
+        if (unlinkat(a->jobs_fd, from, 0) < 0 && errno != ENOENT)
+                return -errno;
         path_in(from, key, "spec"); /* what was submitted is not kept */
         _cleanup_close_ int spec =
                 openat(a->jobs_fd, from, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOFOLLOW);
@@ -292,6 +296,53 @@ int sg_attempt_sync(struct sg_attempts *a, const struct sg_job_key *key)
         return r == -ENOENT ? 0 : r;
 }
 
+static int read_frozen(struct sg_attempts *a, const struct sg_job_key *key, uint64_t *ret)
+{
+        char path[PATH_IN_ATTEMPT_MAX], text[SG_FREEZE_TEXT_MAX];
+        int r;
+
+        path_in(path, key, "frozen");
+        r = sg_read_line_file(a->jobs_fd, path, text, sizeof(text));
+        if (r == -ENOENT)
+                *ret = 0;
+        else if (r < 0)
+                return r;
+        else if (sg_freeze_parse(text, ret) < 0)
+                return -EBADMSG;
+        return 0;
+}
+
+static int write_frozen(struct sg_attempts *a, const struct sg_job_key *key, uint64_t reasons)
+{
+        char path[PATH_IN_ATTEMPT_MAX], name[SG_ATTEMPT_NAME_MAX], text[SG_FREEZE_TEXT_MAX + 1];
+
+        path_in(path, key, "frozen");
+        if (reasons != 0) {
+                sg_freeze_format(text, reasons);
+                strcat(text, "\n");
+                return sg_write_file_atomic(a->jobs_fd, path, text, strlen(text), 0600);
+        }
+        if (unlinkat(a->jobs_fd, path, 0) < 0 && errno != ENOENT)
+                return -errno;
+        sg_attempt_name_format(name, key);
+        return sg_fsync_dir(a->jobs_fd, name);
+}
+
+int sg_attempt_freeze(struct sg_attempts *a, const struct sg_job_key *key, uint64_t reasons,
+                      bool on)
+{
+        uint64_t before;
+        int r;
+
+        r = read_frozen(a, key, &before);
+        if (r < 0)
+                return r;
+        r = write_frozen(a, key, sg_freeze_change(before, reasons, on));
+        if (r < 0) /* it may be there, but who asked is told that it isn't */
+                (void)write_frozen(a, key, before);
+        return r;
+}
+
 static int read_fate(struct sg_attempts *a, const struct sg_job_key *key, enum sg_fate *ret)
 {
         char path[PATH_IN_ATTEMPT_MAX], word[16];
@@ -351,6 +402,8 @@ int sg_attempt_inspect(struct sg_attempts *a, const struct sg_job_key *key,
                 r = read_fate(a, key, &info.fate);
         if (r >= 0)
                 r = read_exit(a, key, "exit", &info);
+        if (r >= 0)
+                r = read_frozen(a, key, &info.frozen);
         /* A foreground shim can't rename; and one may be killed between writing and renaming. */
         if (r >= 0 && !info.have_exit && info.shim == 0) {
                 r = read_exit(a, key, "exit.tmp", &info);

@@ -38,6 +38,10 @@ int sg_attempt_remove(struct sg_attempts *a, const struct sg_job_key *key);
 /* Links the fate unless there is one. 0 also when the directory doesn't exist. */
 int sg_attempt_publish(struct sg_attempts *a, const struct sg_job_key *key,
                        enum sg_publish publish);
+/* Adds to why it is frozen, or takes away from that; it is durable then, or as it was. -ENOENT: it
+ * has no directory. */
+int sg_attempt_freeze(struct sg_attempts *a, const struct sg_job_key *key, uint64_t reasons,
+                      bool on);
 int sg_attempt_sync(struct sg_attempts *a, const struct sg_job_key *key);
 int sg_attempt_inspect(struct sg_attempts *a, const struct sg_job_key *key,
                        struct sg_attempt_info *ret);

@@ -40,7 +40,40 @@ static int item_key(const struct sg_writer_item *i, struct sg_store_message *m,
         return r < 0 ? r : sg_writer_message_key(m, ret);
 }
 
+/* What it asks for of reasons to be frozen. */
+struct freeze {
+        struct sg_job_key key;
+        uint64_t reasons;
+        bool on;
+};
+
+static int item_freeze(const struct sg_writer_item *i, struct freeze *ret)
+{
+        struct sg_store_message m;
+        int r;
+
+        r = item_key(i, &m, &ret->key);
+        if (r < 0)
+                return r;
+        ret->reasons = sg_store_message_u64(&m, SG_STORE_TAG_FREEZE);
+        ret->on = sg_store_message_u64(&m, SG_STORE_TAG_ON) != 0;
+        return 0;
+}
+
 /* --- a batch: rows ---------------------------------------------------------------------------- */
+
+static bool has_row(const struct sg_writer_item *i)
+{
+        return i->kind < SG_STORE_FREEZE;
+}
+
+static int freeze_row(struct sg_writer *w, const struct sg_writer_item *i)
+{
+        struct freeze f;
+        int r = item_freeze(i, &f);
+
+        return r < 0 ? r : sg_db_freeze(&w->db, &f.key, f.reasons, f.on);
+}
 
 static int apply_item(struct sg_writer *w, const struct sg_writer_item *i)
 {
@@ -62,6 +95,8 @@ static int apply_item(struct sg_writer *w, const struct sg_writer_item *i)
                                     token, &m.fields[SG_STORE_TAG_BYTES]);
         case SG_STORE_FINISH:
                 return sg_db_finish(&w->db, &job);
+        case SG_STORE_HOLD:
+                return sg_db_hold(&w->db, &job);
         default:
                 return sg_db_update(&w->db, &job);
         }
@@ -75,7 +110,7 @@ static int apply_in_savepoint(struct sg_writer *w, struct sg_writer_item *i)
         r = sg_db_savepoint(&w->db);
         if (r < 0)
                 return r;
-        i->result = apply_item(w, i);
+        i->result = i->kind == SG_STORE_FREEZE_ROW ? freeze_row(w, i) : apply_item(w, i);
         if (sg_db_failed(&w->db))
                 return i->result;
         return sg_db_release(&w->db, i->result >= 0);
@@ -104,7 +139,7 @@ static int apply_rows(struct sg_writer *w)
         int r = 0;
 
         for (size_t i = 0; r >= 0 && i < w->n_batch; i++)
-                if (w->batch[i].kind != SG_STORE_INSPECT)
+                if (has_row(&w->batch[i]))
                         r = apply_in_savepoint(w, &w->batch[i]);
         ended = r >= 0 ? count_kind(w, SG_STORE_FINISH) : 0;
         if (ended > 0)
@@ -128,7 +163,7 @@ static int commit_batch(struct sg_writer *w)
         int r;
 
         for (size_t i = 0; i < w->n_batch; i++)
-                rows = rows || w->batch[i].kind != SG_STORE_INSPECT;
+                rows = rows || has_row(&w->batch[i]);
         if (!rows)
                 return 0;
         r = sg_db_begin(&w->db);
@@ -139,7 +174,7 @@ static int commit_batch(struct sg_writer *w)
 
         sg_db_rollback(&w->db);
         for (size_t i = 0; i < w->n_batch; i++)
-                if (w->batch[i].kind != SG_STORE_INSPECT)
+                if (has_row(&w->batch[i]))
                         w->batch[i].result = r;
         return sg_writer_reply_status(w, r,
                                       sg_db_failed(&w->db) ? sg_db_why(&w->db) : strerror(-r));
@@ -224,9 +259,19 @@ static int publish_fate(struct sg_writer *w, const struct sg_writer_item *i, boo
                     : sg_attempt_publish(&w->attempts, &key, publish);
 }
 
+/* Rare enough to be synced alone. */
+static int freeze_attempt(struct sg_writer *w, const struct sg_writer_item *i)
+{
+        struct freeze f;
+        int r = item_freeze(i, &f);
+
+        return r < 0 ? r : sg_attempt_freeze(&w->attempts, &f.key, f.reasons, f.on);
+}
+
 /* Makes what must be there before the fsyncs. */
 static void batch_make(struct sg_writer *w)
 {
+        fault(w, SG_STORE_FREEZE, "store-freeze-before-write");
         for (size_t n = 0; n < w->n_batch; n++) {
                 struct sg_writer_item *i = &w->batch[n];
 
@@ -236,8 +281,11 @@ static void batch_make(struct sg_writer *w)
                         i->result = make_attempt(w, i);
                 else if (i->kind == SG_STORE_INSPECT)
                         i->result = publish_fate(w, i, false);
+                else if (i->kind == SG_STORE_FREEZE)
+                        i->result = freeze_attempt(w, i);
         }
         fault(w, SG_STORE_START, "store-start-after-dir");
+        fault(w, SG_STORE_FREEZE, "store-freeze-after-write");
 }
 
 static void batch_sync(struct sg_writer *w)
@@ -286,6 +334,7 @@ static int reply_inspect(struct sg_writer *w, const struct sg_writer_item *i)
         sg_record_put_u64(&w->out, SG_STORE_TAG_FATE, info.fate);
         sg_record_put_i64(&w->out, SG_STORE_TAG_SHIM, info.shim);
         sg_record_put_u64(&w->out, SG_STORE_TAG_COUNT, info.exit_unnamed);
+        sg_record_put_u64(&w->out, SG_STORE_TAG_FREEZE, info.frozen);
         if (info.have_exit)
                 sg_record_put(&w->out, SG_STORE_TAG_BYTES, &info.exit, sizeof(info.exit));
         return sg_writer_reply_close(w, mark);

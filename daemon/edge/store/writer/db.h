@@ -24,6 +24,8 @@ enum sg_sql { /* prepared statements, kept */
               SG_SQL_ROLLBACK_TO,
               SG_SQL_JOB_INSERT,
               SG_SQL_JOB_UPDATE,
+              SG_SQL_JOB_HOLD,
+              SG_SQL_JOB_FREEZE,
               SG_SQL_JOB_GET,
               SG_SQL_JOB_OLD,
               SG_SQL_JOB_BY_TOKEN,
@@ -117,6 +119,8 @@ int sg_db_submit(struct sg_db *db, const struct sg_job *template, uint64_t count
                  const struct sg_field *spec);
 int sg_db_update(struct sg_db *db, const struct sg_job *job);
 int sg_db_finish(struct sg_db *db, const struct sg_job *job);
+int sg_db_hold(struct sg_db *db, const struct sg_job *job);
+int sg_db_freeze(struct sg_db *db, const struct sg_job_key *key, uint64_t reasons, bool on);
 /* One small step of what retention asks for; `ended` jobs have just been added. */
 int sg_db_prune(struct sg_db *db, unsigned ended);
 

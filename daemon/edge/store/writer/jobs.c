@@ -2,7 +2,7 @@
 /*
  * What changes jobs in the database. Invariants: every job that isn't final has its spec, and no
  * final one has; a spec that array tasks share goes with the last of them; a change of state,
- * reason or hold leaves an event row.
+ * reason or hold leaves an event row; a row is written without `hold` and `frozen` (store.h).
  */
 
 #include "base/time-util.h"
@@ -164,7 +164,8 @@ int sg_db_submit(struct sg_db *db, const struct sg_job *template, uint64_t count
 struct old_job {
         uint64_t state, attempt;
         int64_t spec; /* 0 = none */
-        bool same;    /* state, reason and hold are the new job's */
+        bool hold;
+        bool same; /* state and reason are the new job's */
 };
 
 static bool same_text(const char *a, const char *b)
@@ -188,9 +189,9 @@ static int old_job_get(struct sg_db *db, const struct sg_job *job, struct old_jo
                 .state = (uint64_t)sqlite3_column_int64(stmt, 0),
                 .spec = sqlite3_column_int64(stmt, 3),
                 .attempt = (uint64_t)sqlite3_column_int64(stmt, 4),
+                .hold = sqlite3_column_int64(stmt, 2) != 0,
         };
         ret->same = ret->state == job->state &&
-                    (uint64_t)sqlite3_column_int64(stmt, 2) == job->hold &&
                     same_text((const char *)sqlite3_column_text(stmt, 1), job->reason);
         (void)sqlite3_reset(stmt);
         return 0;
@@ -220,6 +221,38 @@ int sg_db_update(struct sg_db *db, const struct sg_job *job)
         struct old_job old;
 
         return write_row(db, job, false, &old);
+}
+
+int sg_db_hold(struct sg_db *db, const struct sg_job *job)
+{
+        struct old_job old;
+        sqlite3_stmt *stmt;
+        int r;
+
+        r = old_job_get(db, job, &old);
+        if (r >= 0)
+                r = sg_db_statement(db, SG_SQL_JOB_HOLD, &stmt);
+        if (r < 0)
+                return r;
+        sg_sql_bind_key(stmt, &job->key);
+        (void)sqlite3_bind_int64(stmt, 3, (int64_t)job->hold);
+        r = sg_db_run(db, stmt);
+        return r < 0 || old.hold == (job->hold != 0) ? r : insert_event(db, job);
+}
+
+int sg_db_freeze(struct sg_db *db, const struct sg_job_key *key, uint64_t reasons, bool on)
+{
+        sqlite3_stmt *stmt;
+        int r;
+
+        r = sg_db_statement(db, SG_SQL_JOB_FREEZE, &stmt);
+        if (r < 0)
+                return r;
+        sg_sql_bind_key(stmt, key);
+        (void)sqlite3_bind_int64(stmt, 3, (int64_t)reasons);
+        (void)sqlite3_bind_int64(stmt, 4, on);
+        r = sg_db_run(db, stmt);
+        return r < 0 || sqlite3_changes(db->handle) > 0 ? r : -ENOENT;
 }
 
 /* The row needs this spec no more: it goes, unless other tasks of the array do. */

@@ -33,6 +33,9 @@ static const char *const texts[_SG_SQL_MAX] = {
         [SG_SQL_RELEASE] = "RELEASE request",
         [SG_SQL_ROLLBACK_TO] = "ROLLBACK TO request",
         [SG_SQL_JOB_GET] = "SELECT @ FROM jobs WHERE n = ?2 AND origin = ?1",
+        [SG_SQL_JOB_HOLD] = "UPDATE jobs SET hold = ?3 WHERE n = ?2 AND origin = ?1",
+        [SG_SQL_JOB_FREEZE] = "UPDATE jobs SET frozen = iif(?4, frozen | ?3, frozen & ~?3)"
+                              " WHERE n = ?2 AND origin = ?1",
         [SG_SQL_JOB_OLD] = "SELECT state, reason, hold, spec, attempt FROM jobs"
                            " WHERE n = ?2 AND origin = ?1",
         [SG_SQL_JOB_BY_TOKEN] = "SELECT @ FROM jobs WHERE uid = ?1 AND token = ?2",
@@ -93,20 +96,33 @@ static void put_insert(sqlite3_str *out)
         sqlite3_str_appendf(out, "?%d,?%d)", (int)sg_job_n_fields + 1, (int)sg_job_n_fields + 2);
 }
 
-/* All but the key, the owner (so that the token's index needn't be touched), and the spec, which is
- * dropped if the parameter behind the fields is true. */
+/* Of a job that is there; not the owner, so that the token's index needn't be touched. */
+static bool is_updated(const char *column)
+{
+        static const char *const others[] = {"origin", "n", "uid", "hold", "frozen"};
+
+        for (size_t i = 0; i < SG_ELEMENTSOF(others); i++)
+                if (strcmp(column, others[i]) == 0)
+                        return false;
+        return true;
+}
+
+/* If the parameter behind the fields is true, what a job needs only while it lives is dropped. */
 static void put_update(sqlite3_str *out)
 {
+        int over = (int)sg_job_n_fields + 1;
+
         sqlite3_str_appendall(out, "UPDATE jobs SET ");
         for (size_t i = 0; i < sg_job_n_fields; i++) {
                 const char *column = sg_job_fields[i].column;
 
-                if (strcmp(column, "origin") != 0 && strcmp(column, "n") != 0 &&
-                    strcmp(column, "uid") != 0)
+                if (is_updated(column))
                         sqlite3_str_appendf(out, "%s=?%d,", column, sg_job_fields[i].tag);
         }
-        sqlite3_str_appendf(out, "spec=iif(?%d,NULL,spec) WHERE n=?2 AND origin=?1",
-                            (int)sg_job_n_fields + 1);
+        sqlite3_str_appendf(out,
+                            "spec=iif(?%d,NULL,spec),frozen=iif(?%d,0,frozen)"
+                            " WHERE n=?2 AND origin=?1",
+                            over, over);
 }
 
 char *sg_sql_text(enum sg_sql id)

@@ -378,7 +378,8 @@ static void test_events(void **state)
         job.pid = 5; /* nothing that an event is made of */
         assert_int_equal(write_job(s, sg_store_update, &job), 0);
         job.hold = 1;
-        assert_int_equal(write_job(s, sg_store_update, &job), 0);
+        assert_int_equal(write_job(s, sg_store_hold, &job), 0);
+        assert_int_equal(write_job(s, sg_store_hold, &job), 0);
         assert_int_equal(sg_job_set_reason(&job, "why"), 0);
         assert_int_equal(write_job(s, sg_store_update, &job), 0);
         assert_int_equal(write_job(s, sg_store_update, &job), 0);
