@@ -197,7 +197,7 @@ $(O)/tests/unit/%: $(O)/obj/tests/unit/%.o $$(call fixtures,$$*) $(EDGE_LIB) $(C
 	$(link) $(EDGE_LIBS) $(UNIT_LIBS) -lcmocka -lm
 $(addprefix $(O)/tests/unit/edge/kernel/,test_sampler_cgroup test_listeners): $(call obj,tests/unit/edge/cgroup/fixture.c)
 $(VECTORS): $(call obj,$(wildcard tests/unit/vectors/vectors_*.c))
-$(O)/tests/unit/core/life/test_life: $(call obj,tests/unit/core/life/world.c tests/unit/core/life/moves.c)
+$(O)/tests/unit/core/life/test_life: $(call obj,$(addprefix tests/unit/core/life/,world.c moves.c wishes.c))
 $(O)/tests/prop/%: $(O)/obj/tests/prop/%.o $(CORE_LIB) $(BASE_LIB)
 	$(link) -lcmocka -lm
 $(O)/tests/workloads/%: $(O)/obj/tests/workloads/%.o

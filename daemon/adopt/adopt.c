@@ -16,9 +16,6 @@
 #include <syslog.h>
 
 #define ADOPTED_MAX 10000U
-/* systemd-run has become the command by then, mostly, and a service's first process its program;
- * engines take longer. */
-#define SETTLE_USEC (300ULL * 1000)
 #define SETTLED_USEC (60ULL * 1000000)
 #define SAMPLE_USEC (5ULL * 1000000)
 
@@ -101,10 +98,9 @@ static void on_changed(struct sg_watched *g, void *userdata)
         sg_scope_counters(l->groups.scope, &c); /* an OOM kill may be its last moment */
         if (g->frozen == (l->job.state == SG_JOB_SUSPENDED))
                 return;
-        sg_monitor_pause(l, g->frozen);
-        l->job.state = g->frozen ? SG_JOB_SUSPENDED : SG_JOB_RUNNING;
-        if (sg_life_is_shown(&l->life))
-                sg_live_changed(l);
+        sg_live_tell(l, &(struct sg_life_event){.kind = g->frozen ? SG_LIFE_E_SEEN_FROZEN
+                                                                  : SG_LIFE_E_SEEN_THAWED,
+                                                .reasons = SG_FREEZE_ALL});
 }
 
 struct renaming {
@@ -191,6 +187,8 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
                         sg_adopted_limit(l);
                 if (l->job.adopted >= SG_ADOPTED_LIMITED && !l->adopted->limited)
                         next = SETTLE_USEC;
+                if (l->adopted->thawed)
+                        sg_adopted_freeze_again(l);
                 sg_scope_counters(l->groups.scope, &c);
                 if (l->adopted->watched)
                         sg_watched_refresh(l->adopted->watched);
@@ -489,8 +487,10 @@ static void take_back(struct sg_adopter *a, struct sg_live *l, struct sg_watched
 static void find_again(struct sg_adopter *a, struct sg_live *l)
 {
         struct sg_limits limits = l->job.limits;
+        uint64_t frozen = l->job.frozen;
         struct sg_watched *g;
 
+        l->job.frozen = 0; /* it may have gone */
         if (strcmp(l->job.boot_id, a->manager->node.boot_id) != 0) {
                 (void)sg_job_set_reason(&l->job, "the machine was started anew");
                 sg_live_tell_kind(l, SG_LIFE_E_MET_ADOPTED);
@@ -503,6 +503,7 @@ static void find_again(struct sg_adopter *a, struct sg_live *l)
                 sg_adopted_end(l, true);
                 return;
         }
+        l->job.frozen = frozen;
         l->job.limits.time_limit_usec = limits.time_limit_usec;
         if (l->job.adopted == SG_ADOPTED_GOVERNED) { /* else it has our share of the time before */
                 l->job.limits.cpu_weight = limits.cpu_weight;

@@ -32,6 +32,8 @@ void sg_adopted_forget(struct sg_live *l);
 /* Whether that may be done to it: always for a job of our own; else *error says who can. */
 int sg_adopted_check(const struct sg_live *l, enum sg_adoption needed, const char *verb,
                      sd_bus_error *error);
-/* For a governed one; each answers the call when systemd has done it. */
-int sg_adopted_freeze(struct sg_live *l, sd_bus_message *call, bool frozen, sd_bus_error *error);
+/* For a governed one. 1: when systemd has frozen or thawed it, it is told what came of that, with
+ * the asker of the event `e`; negative: it wasn't asked. */
+int sg_adopted_freeze(struct sg_live *l, const struct sg_life_event *e, bool frozen);
+/* Answers the call when systemd has done it. */
 int sg_adopted_signal(struct sg_live *l, sd_bus_message *call, int sig, sd_bus_error *error);

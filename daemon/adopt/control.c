@@ -28,73 +28,95 @@ int sg_adopted_check(const struct sg_live *l, enum sg_adoption needed, const cha
                                  l->job.key.n, what, sg_adopt_owner(l->job.group), verb);
 }
 
-/* --- calls of systemd for somebody */
+/* --- calls of systemd */
 
-struct request {
-        struct sg_manager *manager;
-        uint64_t n;
-        sd_bus_message *call;
-        const char *verb;
-        uint64_t state; /* after it, or _SG_JOB_STATE_MAX */
+struct freezing {
+        struct sg_live *live; /* its scope outlives no call */
+        bool frozen;
+        struct sg_life_event event;
 };
 
-static void on_called(struct sg_scope *s, int result, const char *why, void *userdata)
+/* Its group may go meanwhile, and that it is asked for is forgotten then: it has ended. */
+static void on_frozen(struct sg_scope *s, int result, const char *why, void *userdata)
 {
-        struct request *q = userdata;
-        struct sg_live *l = sg_manager_find(q->manager, q->n);
+        struct freezing *f = userdata;
+        struct sg_life_event e = f->event;
+        struct sg_live *l = f->live;
 
         (void)s;
-        if (result < 0) {
-                (void)sd_bus_reply_method_errorf(q->call, SG_ERROR_INVALID,
-                                                 "cannot %s job %" PRIu64 ": %s", q->verb, q->n,
-                                                 why ?: strerror(-result));
-        } else {
-                if (l && q->state < _SG_JOB_STATE_MAX && l->job.state != q->state &&
-                    !sg_life_is_settled(&l->life)) {
-                        sg_monitor_pause(l, q->state == SG_JOB_SUSPENDED);
-                        l->job.state = q->state;
-                        sg_live_changed(l);
-                }
-                (void)sd_bus_reply_method_return(q->call, NULL);
+        e.kind = result < 0  ? SG_LIFE_E_FREEZE_FAILED
+                 : f->frozen ? SG_LIFE_E_FROZEN
+                             : SG_LIFE_E_THAWED;
+        e.error = result;
+        e.why = why;
+        if (!sg_life_is_settled(&l->life) && result != -ECANCELED)
+                sg_live_tell(l, &e);
+        else if (e.asker)
+                l->manager->jobs->calls->answer(l, &e);
+        free(f);
+}
+
+int sg_adopted_freeze(struct sg_live *l, const struct sg_life_event *e, bool frozen)
+{
+        struct freezing *f = malloc(sizeof(*f));
+        int r;
+
+        if (!f)
+                return -ENOMEM;
+        *f = (struct freezing){l, frozen, *e};
+        r = sg_unit_call(l->groups.scope, frozen ? "FreezeUnit" : "ThawUnit", 0, on_frozen, f);
+        if (r >= 0)
+                return 1;
+        free(f);
+        if (r == -ENOTCONN && frozen && !e->asker) { /* who asked is told, and may ask again */
+                l->adopted->thawed = true;
+                sg_adopter_arm(l->manager->adopter, SETTLE_USEC);
         }
+        return r;
+}
+
+void sg_adopted_freeze_again(struct sg_live *l)
+{
+        l->adopted->thawed = false;
+        sg_live_tell_kind(l, SG_LIFE_E_FREEZE_DUE);
+}
+
+struct signalling {
+        uint64_t n;
+        sd_bus_message *call;
+};
+
+static void on_signalled(struct sg_scope *s, int result, const char *why, void *userdata)
+{
+        struct signalling *q = userdata;
+
+        (void)s;
+        if (result < 0)
+                (void)sd_bus_reply_method_errorf(q->call, SG_ERROR_INVALID,
+                                                 "cannot signal job %" PRIu64 ": %s", q->n,
+                                                 why ?: strerror(-result));
+        else
+                (void)sd_bus_reply_method_return(q->call, NULL);
         sd_bus_message_unref(q->call);
         free(q);
 }
 
-static int request(struct sg_live *l, sd_bus_message *call, const char *method, int sig,
-                   struct request what, sd_bus_error *error)
+int sg_adopted_signal(struct sg_live *l, sd_bus_message *call, int sig, sd_bus_error *error)
 {
-        struct request *q = malloc(sizeof(*q));
+        struct signalling *q = malloc(sizeof(*q));
         int r;
 
         if (!q)
                 return -ENOMEM;
-        *q = what;
-        q->manager = l->manager;
-        q->n = l->job.key.n;
-        q->call = sd_bus_message_ref(call);
-        r = sg_unit_call(l->groups.scope, method, sig, on_called, q);
+        *q = (struct signalling){l->job.key.n, sd_bus_message_ref(call)};
+        r = sg_unit_call(l->groups.scope, "KillUnit", sig, on_signalled, q);
         if (r >= 0)
                 return 1;
         sd_bus_message_unref(q->call);
         free(q);
         return sd_bus_error_setf(
-                error, SG_ERROR_BUSY, "cannot %s job %" PRIu64 ": %s", what.verb, l->job.key.n,
+                error, SG_ERROR_BUSY, "cannot signal job %" PRIu64 ": %s", l->job.key.n,
                 r == -ENOTCONN ? "systemd can't be reached at the moment" : strerror(-r));
-}
-
-int sg_adopted_freeze(struct sg_live *l, sd_bus_message *call, bool frozen, sd_bus_error *error)
-{
-        return request(l, call, frozen ? "FreezeUnit" : "ThawUnit", 0,
-                       (struct request){.verb = frozen ? "suspend" : "resume",
-                                        .state = frozen ? SG_JOB_SUSPENDED : SG_JOB_RUNNING},
-                       error);
-}
-
-int sg_adopted_signal(struct sg_live *l, sd_bus_message *call, int sig, sd_bus_error *error)
-{
-        return request(l, call, "KillUnit", sig,
-                       (struct request){.verb = "signal", .state = _SG_JOB_STATE_MAX}, error);
 }
 
 /* --- the class's limits */

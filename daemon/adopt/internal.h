@@ -7,6 +7,10 @@
 #include "edge/cgroup/systemd/foreign.h"
 #include "manager.h"
 
+/* systemd-run has become the command by then, mostly, and a service's first process its program;
+ * engines take longer. */
+#define SETTLE_USEC (300ULL * 1000)
+
 struct sg_adopter {
         struct sg_manager *manager;
         struct sg_adopt_rules rules;
@@ -27,6 +31,7 @@ struct sg_adopted {
         struct sg_watched *watched; /* its group, while that is populated */
         bool settled;               /* its processes are what they are to be */
         bool limited;               /* its class's limits were asked for */
+        bool thawed;                /* it should be frozen, and systemd couldn't be reached */
         bool away;                  /* it ended while we were not there */
         uint64_t oom_kills;         /* that were seen last */
         unsigned questions;         /* about its end, that systemd was asked */
@@ -43,5 +48,7 @@ void sg_adopter_forget_searches(struct sg_adopter *a);
 void sg_adopter_arm(struct sg_adopter *a, uint64_t delay_usec);
 /* Its group has emptied or gone; `away`: while we were not there. */
 void sg_adopted_end(struct sg_live *l, bool away);
+/* If it still should be; of a job that is shown, and whose group lives. */
+void sg_adopted_freeze_again(struct sg_live *l);
 /* Gives a job that may be limited what its class says, if systemd can be reached now. */
 void sg_adopted_limit(struct sg_live *l);

@@ -149,6 +149,28 @@ static void answer(struct sg_live *l)
         }
 }
 
+/* What was asked of it, to hold or to freeze it. */
+
+static void answer_asker(struct sg_live *l, const struct sg_life_event *e)
+{
+        sd_bus_message *call = e->asker;
+
+        if (e->kind == SG_LIFE_E_HOLD_UNSTORED || e->kind == SG_LIFE_E_FREEZE_UNSTORED)
+                (void)sd_bus_reply_method_errorf(call, SG_ERROR_STORE, "cannot store that: %s",
+                                                 strerror(-e->error));
+        else if (e->kind == SG_LIFE_E_FREEZE_FAILED)
+                (void)sd_bus_reply_method_errorf(
+                        call, e->error == -ENOTCONN ? SG_ERROR_BUSY : SG_ERROR_INVALID,
+                        "cannot %s job %" PRIu64 ": %s", e->on ? "suspend" : "resume", l->job.key.n,
+                        e->why ?: strerror(-e->error));
+        else if (sg_life_has_ended(&l->life))
+                (void)sd_bus_reply_method_errorf(call, SG_ERROR_WRONG_STATE,
+                                                 "job %" PRIu64 " has ended", l->job.key.n);
+        else
+                (void)sd_bus_reply_method_return(call, NULL);
+        sd_bus_message_unref(call);
+}
+
 /* --- `run` */
 
 int sg_runner_set(struct sg_live *l, struct sg_client *c)
@@ -256,6 +278,7 @@ const struct sg_live_calls sg_api_live_calls = {
         .changed = sg_api_emit,
         .acknowledge = acknowledge,
         .ended = answer,
+        .answer = answer_asker,
         .hand_over = hand_over,
         .hand_failed = refuse,
         .forget = forget,

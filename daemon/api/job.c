@@ -2,7 +2,6 @@
 /* org.schedgov1.Job: what may be asked of a live job, by its owner or an administrator. */
 #include "adopt/adopt.h"
 #include "api/internal.h"
-#include "base/time-util.h"
 #include "core/queue/order.h"
 #include "edge/common/log.h"
 #include "govern/loop.h"
@@ -103,30 +102,11 @@ static int wrong_state(struct sg_live *l, const char *wanted, sd_bus_error *erro
                                  l->job.key.n, sg_job_state_to_string(l->job.state), wanted);
 }
 
-/* Answers that wait for the disk */
-
-static void on_durable(int result, const struct sg_job *job, void *userdata)
+static int busy(const struct sg_live *l, sd_bus_error *error)
 {
-        sd_bus_message *call = userdata;
-
-        (void)job;
-        if (result < 0)
-                (void)sd_bus_reply_method_errorf(call, SG_ERROR_STORE, "cannot store that: %s",
-                                                 strerror(-result));
-        else
-                (void)sd_bus_reply_method_return(call, NULL);
-        sd_bus_message_unref(call);
-}
-
-typedef void (*store_call)(struct sg_store *s, const struct sg_job *job, sg_store_cb cb,
-                           void *userdata);
-
-static int store_and_answer(struct sg_live *l, sd_bus_message *call, store_call store)
-{
-        l->job.changed_usec = sg_now_realtime_usec();
-        sg_api_emit(l->manager, &l->job);
-        store(l->manager->store, &l->job, on_durable, sd_bus_message_ref(call));
-        return 1;
+        return sd_bus_error_setf(error, SG_ERROR_BUSY,
+                                 "another change of job %" PRIu64 " is under way: try again",
+                                 l->job.key.n);
 }
 
 /* --- methods */
@@ -178,21 +158,20 @@ static int job_requeue(sd_bus_message *call, struct sg_live *l, sd_bus_error *er
 
 static int job_hold(sd_bus_message *call, struct sg_live *l, sd_bus_error *error)
 {
-        if (l->job.state != SG_JOB_QUEUED)
+        if (!sg_life_may_hold(&l->life, &l->job))
                 return wrong_state(l, "queued", error);
-        l->job.hold = 1;
-        sg_queue_remove(l->manager->jobs->queue, &l->queued.entry);
-        return store_and_answer(l, call, sg_store_hold);
+        sg_live_hold(l, true, sd_bus_message_ref(call));
+        return 1;
 }
 
 static int job_release(sd_bus_message *call, struct sg_live *l, sd_bus_error *error)
 {
-        if (!l->job.hold)
+        /* (if it was asked to be held before, it is about to be) */
+        if (!sg_life_may_hold(&l->life, &l->job) || (!l->job.hold && l->life.asked == 0))
                 return sd_bus_error_setf(error, SG_ERROR_WRONG_STATE, "job %" PRIu64 " is not held",
                                          l->job.key.n);
-        l->job.hold = 0;
-        sg_live_enqueue(l);
-        return store_and_answer(l, call, sg_store_hold);
+        sg_live_hold(l, false, sd_bus_message_ref(call));
+        return 1;
 }
 
 static int set_frozen(sd_bus_message *call, struct sg_live *l, bool frozen, sd_bus_error *error)
@@ -201,20 +180,18 @@ static int set_frozen(sd_bus_message *call, struct sg_live *l, bool frozen, sd_b
 
         if (r < 0)
                 return r;
-        if (l->job.state != (frozen ? SG_JOB_RUNNING : SG_JOB_SUSPENDED))
+        if (frozen && l->job.state == SG_JOB_RUNNING && l->job.intent != SG_INTENT_NONE)
+                return sd_bus_error_setf(error, SG_ERROR_WRONG_STATE,
+                                         "job %" PRIu64 " is being ended", l->job.key.n);
+        if (!sg_life_may_freeze(&l->life, &l->job, SG_FREEZE_USER, frozen))
                 return wrong_state(l, frozen ? "running" : "suspended", error);
         if (!l->groups.scope)
                 return sd_bus_error_setf(error, SG_ERROR_WRONG_STATE,
                                          "job %" PRIu64 " has no group", l->job.key.n);
-        if (l->job.adopted)
-                return sg_adopted_freeze(l, call, frozen, error);
-        r = sg_scope_freeze(l->groups.scope, frozen);
-        if (r < 0)
-                return sd_bus_error_setf(error, SG_ERROR_INVALID, "cannot %s job %" PRIu64 ": %s",
-                                         frozen ? "suspend" : "resume", l->job.key.n, strerror(-r));
-        sg_monitor_pause(l, frozen);
-        l->job.state = frozen ? SG_JOB_SUSPENDED : SG_JOB_RUNNING;
-        return store_and_answer(l, call, sg_store_update);
+        if (l->job.adopted && l->life.asked > 0) /* systemd doesn't do them one after the other */
+                return busy(l, error);
+        sg_live_freeze(l, SG_FREEZE_USER, frozen, sd_bus_message_ref(call));
+        return 1;
 }
 
 static int job_suspend(sd_bus_message *call, struct sg_live *l, sd_bus_error *error)
@@ -405,9 +382,7 @@ static int job_set(sd_bus_message *call, struct sg_live *l, sd_bus_error *error)
         strcpy(a->name, s.job.name);
         if (l->groups.setting) {
                 set_answer_free(a);
-                return sd_bus_error_setf(
-                        error, SG_ERROR_BUSY,
-                        "another change of job %" PRIu64 " is under way: try again", l->job.key.n);
+                return busy(l, error);
         }
         r = 0;
         if (l->groups.scope) {

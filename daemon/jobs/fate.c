@@ -45,6 +45,7 @@ static void on_inspected(int result, const struct sg_attempt_info *info, void *u
         if (result >= 0) {
                 e.finding = sg_fate_judge(info, &l->job, &c);
                 e.pid = info->shim;
+                e.reasons = info->frozen;
                 if (e.finding == SG_FOUND_RECORD)
                         e.finding = keep(l, &info->exit);
                 if (e.finding == SG_FOUND_UNREADABLE)
@@ -124,10 +125,6 @@ void sg_do_take_up(struct sg_live *l)
         if (!l->groups.scope)
                 return;
         sg_scope_set_main(l->groups.scope, l->attempt.shim, (pid_t)l->job.pid);
-        if ((sg_scope_frozen(l->groups.scope) > 0) != (l->job.state == SG_JOB_SUSPENDED)) {
-                l->job.state = l->job.state == SG_JOB_SUSPENDED ? SG_JOB_RUNNING : SG_JOB_SUSPENDED;
-                sg_live_changed(l);
-        }
         sg_monitor_watch(l);
         (void)sg_live_watch_group(l);
 }

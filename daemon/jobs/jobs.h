@@ -10,6 +10,7 @@
 #include <systemd/sd-event.h>
 
 struct sg_job;
+struct sg_life_event;
 struct sg_live;
 struct sg_manager;
 
@@ -18,6 +19,8 @@ struct sg_live_calls {
         void (*changed)(struct sg_manager *m, const struct sg_job *job);
         void (*acknowledge)(struct sg_live *l); /* that it is to end is durable */
         void (*ended)(struct sg_live *l);       /* … and that it has ended */
+        /* What came of what e->asker asked for: the last that is heard of it. */
+        void (*answer)(struct sg_live *l, const struct sg_life_event *e);
         /* Its terminal gets what it needs to become the job's keeper; descriptors are borrowed. */
         int (*hand_over)(struct sg_live *l, int gate, int lock, int record);
         void (*hand_failed)(struct sg_live *l, int error); /* 0: it has ended, as its row says */

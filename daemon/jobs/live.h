@@ -65,6 +65,10 @@ static inline void sg_live_tell_kind(struct sg_live *l, enum sg_life_event_kind 
         sg_live_tell(l, &(struct sg_life_event){.kind = kind});
 }
 void sg_live_stop(struct sg_live *l, enum sg_job_intent intent, const char *reason);
+/* freeze.c: where sg_life_may_hold(), sg_life_may_freeze() say so. sg_live_calls.answer is called
+ * with the asker when it is durable and done, or can't be. */
+void sg_live_hold(struct sg_live *l, bool on, void *asker);
+void sg_live_freeze(struct sg_live *l, uint64_t reasons, bool on, void *asker);
 /* Its terminal wants to be handed the job, now or as soon as it may be. */
 void sg_live_attach(struct sg_live *l);
 /* The job itself was heard: if it was let go it runs, though its keeper hasn't said so yet. */

@@ -158,7 +158,7 @@ void sg_live_enqueue(struct sg_live *l)
         int r;
 
         if (l->life.state != SG_LIFE_WAITING || l->queued.entry.lane || l->job.hold ||
-            l->queued.n_after > 0)
+            l->life.asked > 0 || l->queued.n_after > 0)
                 return;
         if (l->job.begin_usec > sg_now_realtime_usec()) {
                 r = wait_for_begin(l);
@@ -193,6 +193,12 @@ void sg_do_enqueue(struct sg_live *l)
 void sg_do_leave_queue(struct sg_live *l)
 {
         sg_live_leave_queue(l);
+}
+
+/* Not from what it waits for besides. */
+void sg_do_keep_back(struct sg_live *l)
+{
+        sg_queue_remove(l->manager->jobs->queue, &l->queued.entry);
 }
 
 void sg_do_pause_starts(struct sg_live *l)
@@ -283,6 +289,8 @@ void sg_live_why_pending(struct sg_live *l, char *buf, size_t size)
         if (l->job.hold) {
                 sg_job_id_format(id, &l->job.key, home);
                 (void)snprintf(buf, size, "held; `schedctl release %s` lets it go", id);
+        } else if (l->life.asked > 0) {
+                (void)snprintf(buf, size, "whether it is held is being stored");
         } else if (l->queued.n_after > 0) {
                 sg_job_id_format(id, &l->queued.after[0].key, home);
                 (void)snprintf(buf, size, "waits for job %s%s", id,

@@ -44,6 +44,15 @@ void sg_life_row_is_to_end(struct sg_life_step *s);
 void sg_life_row_time_is_over(struct sg_life_step *s);
 void sg_life_row_cancelled_later(struct sg_life_step *s);
 void sg_life_row_released(struct sg_life_step *s);
+void sg_life_row_held(struct sg_life_step *s);
+void sg_life_row_held_in_queue(struct sg_life_step *s);
+void sg_life_row_frozen_for(struct sg_life_step *s);
+void sg_life_row_not_frozen_for(struct sg_life_step *s);
+void sg_life_row_found_frozen(struct sg_life_step *s);
+void sg_life_row_lingers(struct sg_life_step *s);
+void sg_life_row_suspended(struct sg_life_step *s);
+void sg_life_row_resumed(struct sg_life_step *s);
+void sg_life_row_overruled(struct sg_life_step *s);
 /* Its end, or that it goes back to the queue. */
 void sg_life_row_cancelled(struct sg_life_step *s);
 void sg_life_row_failed(struct sg_life_step *s);

@@ -37,6 +37,27 @@ bool sg_life_is_starting(const struct sg_life *life, const struct sg_job *row)
                (life->state == SG_LIFE_LOOKING && row->state == SG_JOB_STARTING);
 }
 
+bool sg_life_may_hold(const struct sg_life *life, const struct sg_job *row)
+{
+        return row->state == SG_JOB_QUEUED && life->state != SG_LIFE_NEW &&
+               life->state != SG_LIFE_GONE;
+}
+
+bool sg_life_may_freeze(const struct sg_life *life, const struct sg_job *row, uint64_t reasons,
+                        bool on)
+{
+        bool suspended = row->state == SG_JOB_SUSPENDED, changing = life->asked > 0;
+
+        if ((!suspended && row->state != SG_JOB_RUNNING) ||
+            (life->state != SG_LIFE_RUNNING && life->state != SG_LIFE_LOOKING &&
+             life->state != SG_LIFE_LINGERING))
+                return false;
+        if (on)
+                return row->intent == SG_INTENT_NONE &&
+                       (!suspended || changing || (row->frozen != 0 && !(row->frozen & reasons)));
+        return changing || row->frozen & reasons || (suspended && row->frozen == 0);
+}
+
 #define ON(timer) (1U << SG_LIFE_TIMER_##timer)
 
 unsigned sg_life_timers(enum sg_life_state state)
@@ -101,6 +122,10 @@ static void note(struct sg_life *life, const struct sg_job *row, enum sg_life_ev
         case SG_LIFE_E_GATE_LOST:
                 life->gate = false;
                 break;
+        case SG_LIFE_E_HOLD:
+        case SG_LIFE_E_FREEZE:
+                life->asked++;
+                break;
         default:
                 break;
         }
@@ -111,10 +136,12 @@ static void add(struct sg_life_plan *plan, enum sg_life_action action)
         plan->actions[plan->n++] = action;
 }
 
-/* SIGKILL is sent once; without a grace it is sent at once. */
-static void add_signal(struct sg_life_plan *plan, struct sg_life *life, const struct sg_job *row,
+/* SIGKILL is sent once; without a grace it is sent at once. What is to end isn't kept from that for
+ * any reason. */
+static void add_signal(struct sg_life_plan *plan, struct sg_life *life, struct sg_job *row,
                        enum sg_life_action action)
 {
+        row->frozen = 0;
         if (life->killed)
                 return;
         if (action == SG_LIFE_DO_TERM && !life->graceless) {
@@ -141,6 +168,7 @@ static void make_plan(struct sg_life_step *s, const struct sg_life_rule *rule,
                 else if (action != SG_LIFE_DO_ARM_GRACE || !life->killed)
                         add(ret, action);
                 life->released |= action == SG_LIFE_DO_SEND_GO;
+                life->asked -= action == SG_LIFE_DO_ANSWER && s->event->asker;
                 if (action == SG_LIFE_DO_LAUNCH || action == SG_LIFE_DO_HAND_OVER)
                         life->gate = true;
                 else if (action == SG_LIFE_DO_CLOSE_GATE)

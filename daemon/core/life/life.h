@@ -14,10 +14,15 @@
  * `offered` and `publishing` are of `schedctl run`, `asking` (between running and listening) of
  * adopted jobs. A daemon that comes back has the same machine begin in `looking`.
  *
+ * That it is held or frozen is stored before it is so. The reasons for which it is frozen
+ * (core/job/freeze.h) are what counts, also when a daemon comes back: not whether its group is.
+ * Only an adopted job, which others may freeze as well, is suspended without a reason of ours.
+ *
  * It decides; it has no clock and does nothing. Of two results that one action can have, only one
  * comes; results may come at once or later.
  */
 
+#include "core/job/freeze.h"
 #include "core/job/job.h"
 #include "core/life/fate.h"
 #include "core/life/names.h"
@@ -39,6 +44,7 @@ struct sg_life {
         bool met;       /* by a daemon that came back, which doesn't know yet what became of it */
         bool may_pass;  /* what kept it from starting */
         bool graceless; /* jobs aren't given time to end: set by the caller */
+        unsigned asked; /* to hold or to freeze it, and not answered yet */
         unsigned failed_starts; /* in a row, whose keeper never got as far as the gate */
 };
 
@@ -53,6 +59,10 @@ struct sg_life_event {
         enum sg_job_intent intent;
         const char *boot_id;
         enum sg_finding finding;
+        bool on;
+        uint64_t reasons; /* enum sg_freeze */
+        uint64_t asked_usec;
+        void *asker; /* who is to be answered: passed on, not looked into; NULL = nobody */
         struct sg_end end;
 };
 
@@ -112,6 +122,12 @@ static inline bool sg_life_end_is_stored(const struct sg_life *life)
 {
         return life->state >= SG_LIFE_CLEARING && !life->again;
 }
+
+/* What is asked for may be: HOLD; FREEZE. It isn't so already, or may not be when it is stored; one
+ * that is to end isn't frozen any more. */
+bool sg_life_may_hold(const struct sg_life *life, const struct sg_job *row);
+bool sg_life_may_freeze(const struct sg_life *life, const struct sg_job *row, uint64_t reasons,
+                        bool on);
 
 /* It is on its way from the queue to GO, and in the background: only so many are at a time. What
  * follows is up to its user: opening its output may take forever. */

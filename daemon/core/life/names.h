@@ -53,7 +53,7 @@
         X(ENDED)     /* its record is durable, as its keeper says */                               \
         X(GATE_LOST) /* the gate is closed */                                                      \
         X(KEEPER_GONE)                                                                             \
-        X(LOOKED) /* at its directory: `finding` */                                                \
+        X(LOOKED) /* at its directory: `finding`, `reasons` */                                     \
         X(LOOK_DUE)                                                                                \
         X(FOLLOWED)    /* it runs, and is watched from now on: `pid` */                            \
         X(FOLLOW_GONE) /* its keeper has just gone */                                              \
@@ -70,6 +70,18 @@
         X(INTENT_STORED)                                                                           \
         X(TIME_LIMIT) /* `why` */                                                                  \
         X(GRACE_OVER)                                                                              \
+        X(HOLD)        /* in the queue, or no more: `on`, `asker` */                               \
+        X(HOLD_STORED) /* … and since when it was asked for: `asked_usec` */                     \
+        X(HOLD_UNSTORED)                                                                           \
+        X(FREEZE) /* for `reasons`, or no more for these: `on`, `asker` */                         \
+        X(FREEZE_STORED)                                                                           \
+        X(FREEZE_UNSTORED) /* `error` */                                                           \
+        X(FROZEN)                                                                                  \
+        X(THAWED)                                                                                  \
+        X(FREEZE_FAILED) /* or to thaw it: `error`, `why` */                                       \
+        X(SEEN_FROZEN)   /* an adopted one, by whomever */                                         \
+        X(FREEZE_DUE) /* systemd couldn't be reached when it was to freeze an adopted one again */ \
+        X(SEEN_THAWED)                                                                             \
         X(KEEPER_LATE) /* its job is dead, and it is still there */
 
 #define SG_LIFE_ACTIONS(X)                                                                         \
@@ -110,9 +122,18 @@
         X(STORE_INTENT, store_intent) /* → INTENT_STORED */                                      \
         X(ACKNOWLEDGE, acknowledge)   /* who wanted it to end */                                   \
         X(WARN, warn)                 /* its terminal, that its time is over */                    \
-        X(TERM, term)                                                                              \
-        X(KILL, kill)                                                                              \
+        X(TERM, term)                 /* and thaw it, if it is suspended */                        \
+        X(KILL, kill)                 /* the same */                                               \
         X(KILL_KEEPER, kill_keeper)                                                                \
+        X(KEEP_BACK, keep_back)       /* out of the queue, as long as it isn't known to be held */ \
+        X(STORE_HOLD, store_hold)     /* → HOLD_STORED, _UNSTORED */                             \
+        X(STORE_FREEZE, store_freeze) /* → FREEZE_STORED, _UNSTORED */                           \
+        X(UNSTORE_FREEZE, unstore_freeze) /* it isn't for these: the same */                       \
+        X(FREEZE, freeze)                 /* → FROZEN, FREEZE_FAILED */                          \
+        X(THAW, thaw)                     /* → THAWED, FREEZE_FAILED */                          \
+        X(REFREEZE, refreeze)             /* or thaw it, as its row says */                        \
+        X(PAUSE, pause)         /* what measures and governs it, or let that go on, by its row */  \
+        X(ANSWER, answer)       /* who asked */                                                    \
         X(WIND_UP, wind_up)     /* out of the queue; nobody governs or watches it */               \
         X(LISTEN, listen)       /* → LAST_WORDS */                                               \
         X(STORE_END, store_end) /* → END_STORED, _UNSTORED */                                    \

@@ -40,6 +40,7 @@ void sg_life_row_begin(struct sg_life_step *s)
         row->state = SG_JOB_STARTING;
         row->key.attempt++;
         row->pid = 0;
+        row->frozen = 0;
         row->started_usec = row->ended_usec = 0;
         row->exit_code = -1;
         row->signal = 0;
@@ -93,6 +94,14 @@ void sg_life_row_started(struct sg_life_step *s)
         s->row->started_usec = s->event->now_usec;
 }
 
+/* A row is stored after what it tells of its group has been done, and may not have been. Of what is
+ * to end it says what it was. */
+static void say_frozen(struct sg_life_step *s)
+{
+        if (!s->life->doomed)
+                s->row->state = s->row->frozen ? SG_JOB_SUSPENDED : SG_JOB_RUNNING;
+}
+
 /* The daemon that had started it died before that was stored. */
 void sg_life_row_followed(struct sg_life_step *s)
 {
@@ -100,6 +109,19 @@ void sg_life_row_followed(struct sg_life_step *s)
                 s->row->pid = s->event->pid;
         if (s->row->state == SG_JOB_STARTING)
                 sg_life_row_started(s);
+        say_frozen(s);
+}
+
+void sg_life_row_found_frozen(struct sg_life_step *s)
+{
+        s->row->frozen = s->life->doomed ? 0 : s->event->reasons;
+}
+
+void sg_life_row_lingers(struct sg_life_step *s)
+{
+        sg_life_row_found_frozen(s);
+        if (s->row->state != SG_JOB_STARTING)
+                say_frozen(s);
 }
 
 void sg_life_row_is_to_end(struct sg_life_step *s)
@@ -129,6 +151,47 @@ void sg_life_row_released(struct sg_life_step *s)
         s->life->killed = false;
 }
 
+/* Held, frozen */
+
+void sg_life_row_held(struct sg_life_step *s)
+{
+        s->row->hold = s->event->on;
+}
+
+/* What is announced is the event that was stored. */
+void sg_life_row_held_in_queue(struct sg_life_step *s)
+{
+        sg_life_row_held(s);
+        s->row->changed_usec = s->event->asked_usec;
+}
+
+void sg_life_row_frozen_for(struct sg_life_step *s)
+{
+        s->row->frozen = sg_freeze_change(s->row->frozen, s->event->reasons, s->event->on);
+}
+
+void sg_life_row_not_frozen_for(struct sg_life_step *s)
+{
+        s->row->frozen &= ~s->event->reasons;
+}
+
+void sg_life_row_suspended(struct sg_life_step *s)
+{
+        s->row->state = SG_JOB_SUSPENDED;
+}
+
+void sg_life_row_resumed(struct sg_life_step *s)
+{
+        s->row->state = SG_JOB_RUNNING;
+}
+
+/* Who manages its unit has thawed it: what we wanted doesn't count any more. */
+void sg_life_row_overruled(struct sg_life_step *s)
+{
+        s->row->frozen = 0;
+        sg_life_row_resumed(s);
+}
+
 /* The end */
 
 static void end_as(struct sg_life_step *s, enum sg_job_state state)
@@ -138,6 +201,7 @@ static void end_as(struct sg_life_step *s, enum sg_job_state state)
         s->life->again = false;
         row->state = state;
         row->pid = 0;
+        row->frozen = 0;
         row->changed_usec = s->event->now_usec;
         if (row->ended_usec == 0)
                 row->ended_usec = s->event->now_usec;
@@ -159,6 +223,7 @@ static void requeue(struct sg_life_step *s)
         row->state = SG_JOB_QUEUED;
         row->intent = SG_INTENT_NONE;
         row->pid = 0;
+        row->frozen = 0;
         row->changed_usec = s->event->now_usec;
 }
 

@@ -93,6 +93,61 @@ static bool is_at_start(const struct sg_life_step *s)
         return s->row->state == SG_JOB_STARTING;
 }
 
+static bool is_suspended(const struct sg_life_step *s)
+{
+        return s->row->state == SG_JOB_SUSPENDED;
+}
+
+static bool is_not_suspended(const struct sg_life_step *s)
+{
+        return !is_suspended(s);
+}
+
+/* Its row doesn't say what it does: that wasn't stored any more. */
+static bool is_told_otherwise(const struct sg_life_step *s)
+{
+        return is_at_start(s) || is_suspended(s) != (s->row->frozen != 0);
+}
+
+static bool has_reason(const struct sg_life_step *s)
+{
+        return s->row->frozen != 0;
+}
+
+static bool has_no_reason(const struct sg_life_step *s)
+{
+        return !has_reason(s);
+}
+
+static bool is_to_be_frozen(const struct sg_life_step *s)
+{
+        return sg_freeze_change(s->row->frozen, s->event->reasons, s->event->on) != 0 &&
+               !is_suspended(s) && !is_stopping(s);
+}
+
+static bool is_to_be_thawed(const struct sg_life_step *s)
+{
+        return sg_freeze_change(s->row->frozen, s->event->reasons, s->event->on) == 0 &&
+               is_suspended(s);
+}
+
+/* What it isn't frozen for after all: who asked is told so. */
+static bool is_not_frozen_for_that(const struct sg_life_step *s)
+{
+        return s->event->on && s->event->asker;
+}
+
+/* … and not by us: then nothing would be under way. */
+static bool is_overruled(const struct sg_life_step *s)
+{
+        return has_reason(s) && s->life->asked == 0;
+}
+
+static bool is_not_as_it_should_be(const struct sg_life_step *s)
+{
+        return has_reason(s) && !is_suspended(s);
+}
+
 static bool is_doomed_at_start(const struct sg_life_step *s)
 {
         return is_at_start(s) && is_doomed(s);
@@ -172,6 +227,27 @@ FOUND(found_never_ran, SG_FOUND_NEVER_RAN)
                 LINE(state, TIME_LIMIT, is_stopping, NULL, state, DO(NOTHING)),                    \
                 LINE(state, TIME_LIMIT, NULL, sg_life_row_time_is_over, state, DO(STORE_INTENT))
 
+/* What is wanted is stored before it is done, and told when it is; of two that are asked for at the
+ * same time each is, in their order. What is to end isn't frozen any more. */
+#define MAY_FREEZE(state)                                                                          \
+        LINE(state, FREEZE, NULL, NULL, state, DO(STORE_FREEZE)),                                  \
+                LINE(state, FREEZE_STORED, is_to_be_frozen, sg_life_row_frozen_for, state,         \
+                     DO(FREEZE)),                                                                  \
+                LINE(state, FREEZE_STORED, is_to_be_thawed, sg_life_row_frozen_for, state,         \
+                     DO(THAW)),                                                                    \
+                LINE(state, FREEZE_STORED, NULL, sg_life_row_frozen_for, state, DO(ANSWER)),       \
+                LINE(state, FREEZE_UNSTORED, NULL, NULL, state, DO(ANSWER)),                       \
+                LINE(state, FROZEN, has_reason, sg_life_row_suspended, state, DO(PAUSE),           \
+                     DO(CHANGED), DO(ANSWER)),                                                     \
+                LINE(state, THAWED, is_suspended, sg_life_row_resumed, state, DO(PAUSE),           \
+                     DO(CHANGED), DO(ANSWER)),                                                     \
+                LINE(state, FREEZE_FAILED, is_not_frozen_for_that, sg_life_row_not_frozen_for,     \
+                     state, DO(UNSTORE_FREEZE), DO(ANSWER)),                                       \
+                LINE(state, FREEZE_FAILED, NULL, NULL, state, DO(ANSWER))
+
+/* On its way back to the queue it can be held as well. */
+#define MAY_HOLD(state) LINE(state, HOLD, NULL, NULL, state, DO(STORE_HOLD))
+
 /* Answers that nobody waits for any more. */
 #define KEEPER_SAYS(state)                                                                         \
         STAYS(state, READY), STAYS(state, STARTED), STAYS(state, OVER), STAYS(state, ENDED)
@@ -183,7 +259,12 @@ FOUND(found_never_ran, SG_FOUND_NEVER_RAN)
                 STAYS(state, PLACE_FAILED), STAYS(state, GATE_LOST)
 /* The store answers in order: not behind its end. */
 #define STORED_LATE(state)                                                                         \
-        STAYS(state, INTENT_STORED), STAYS(state, START_STORED), STAYS(state, START_UNSTORED)
+        LINE(state, HOLD_STORED, NULL, sg_life_row_held, state, DO(ANSWER)),                       \
+                LINE(state, HOLD_UNSTORED, NULL, NULL, state, DO(ANSWER)),                         \
+                LINE(state, FREEZE_STORED, NULL, NULL, state, DO(ANSWER)),                         \
+                LINE(state, FREEZE_UNSTORED, NULL, NULL, state, DO(ANSWER)),                       \
+                STAYS(state, INTENT_STORED), STAYS(state, START_STORED),                           \
+                STAYS(state, START_UNSTORED)
 
 /* clang-format off */
 const struct sg_life_rule sg_life_rules[] = {
@@ -193,12 +274,18 @@ const struct sg_life_rule sg_life_rules[] = {
         LINE(NEW, MET_QUEUED, NULL, NULL, WAITING, DO(NOTHING)),
         LINE(NEW, MET_LIVE, NULL, NULL, LOOKING, DO(FIND_GROUPS), DO(TAKE_PLACE), DO(LOOK_VOID)),
         LINE(NEW, MET_ADOPTED, is_doomed, NULL, RUNNING, DO(TERM), DO(ARM_GRACE)),
+        LINE(NEW, MET_ADOPTED, is_not_as_it_should_be, NULL, RUNNING, DO(FREEZE)),
         LINE(NEW, MET_ADOPTED, NULL, NULL, RUNNING, DO(NOTHING)),
+        LINE(NEW, SEEN_FROZEN, NULL, sg_life_row_suspended, NEW, DO(NOTHING)),
+        LINE(NEW, SEEN_THAWED, NULL, sg_life_row_resumed, NEW, DO(NOTHING)),
 
         LINE(WAITING, TURN, NULL, sg_life_row_begin, BEGINNING, DO(MAKE_GROUPS)),
         LINE(WAITING, STOP, NULL, sg_life_row_cancelled, LISTENING, END),
         LINE(WAITING, FAIL, NULL, sg_life_row_failed, LISTENING, END),
         STAYS(WAITING, INTENT_STORED),
+        LINE(WAITING, HOLD, NULL, NULL, WAITING, DO(KEEP_BACK), DO(STORE_HOLD)),
+        LINE(WAITING, HOLD_STORED, NULL, sg_life_row_held_in_queue, WAITING, DO(ANNOUNCE), DO(ANSWER), DO(ENQUEUE)),
+        LINE(WAITING, HOLD_UNSTORED, NULL, NULL, WAITING, DO(ANSWER), DO(ENQUEUE)),
 
         /* Its groups, and that it starts is stored */
         LINE(BEGINNING, GROUPS_MADE, NULL, NULL, BEGINNING, DO(STORE_START), DO(PUBLISH), DO(ANNOUNCE)),
@@ -293,10 +380,22 @@ const struct sg_life_rule sg_life_rules[] = {
         LINE(RUNNING, FAIL, NULL, sg_life_row_failed, LISTENING, END),
         HAS_LIMIT(RUNNING),
         IS_SIGNALLED(RUNNING),
+        /* (an adopted one: what systemd does takes a while, and others may do it, too) */
+        LINE(RUNNING, FROZEN, has_no_reason, NULL, RUNNING, DO(THAW)),
+        LINE(RUNNING, FROZEN, is_suspended, NULL, RUNNING, DO(ANSWER)),
+        LINE(RUNNING, THAWED, is_not_suspended, NULL, RUNNING, DO(ANSWER)),
+        LINE(RUNNING, FREEZE_DUE, is_not_as_it_should_be, NULL, RUNNING, DO(FREEZE)),
+        STAYS(RUNNING, FREEZE_DUE),
+        LINE(RUNNING, SEEN_FROZEN, NULL, sg_life_row_suspended, RUNNING, DO(PAUSE), DO(CHANGED)),
+        LINE(RUNNING, SEEN_THAWED, is_overruled, sg_life_row_overruled, RUNNING, DO(PAUSE), DO(CHANGED), DO(UNSTORE_FREEZE)),
+        LINE(RUNNING, SEEN_THAWED, NULL, sg_life_row_resumed, RUNNING, DO(PAUSE), DO(CHANGED)),
+        MAY_FREEZE(RUNNING),
 
         LINE(ASKING, TOLD, NULL, sg_life_row_told, LISTENING, END),
         LINE(ASKING, STOP, NULL, NULL, ASKING, DO(ACKNOWLEDGE)),
         STAYS(ASKING, INTENT_STORED),
+        LINE(ASKING, FREEZE_STORED, NULL, sg_life_row_frozen_for, ASKING, DO(ANSWER)),
+        LINE(ASKING, FREEZE_UNSTORED, NULL, NULL, ASKING, DO(ANSWER)),
 
         /* It won't run any more: until its keeper has gone */
         STAYS(DROPPED, LAUNCHED),
@@ -313,15 +412,15 @@ const struct sg_life_rule sg_life_rules[] = {
 
         /* What has become of it */
         LINE(LOOKING, LOOKED, found_nothing, NULL, LOOKING, DO(SAY_UNREADABLE), DO(ARM_LOOK)),
-        LINE(LOOKING, LOOKED, found_record, NULL, LINGERING, DO(CHECK_GROUPS)),
-        LINE(LOOKING, LOOKED, found_lost, NULL, LINGERING, DO(SAY_KEEPER_LOST), DO(CHECK_GROUPS)),
-        LINE(LOOKING, LOOKED, found_running, NULL, LOOKING, DO(FOLLOW)),
+        LINE(LOOKING, LOOKED, found_record, sg_life_row_lingers, LINGERING, DO(REFREEZE), DO(CHECK_GROUPS)),
+        LINE(LOOKING, LOOKED, found_lost, sg_life_row_lingers, LINGERING, DO(SAY_KEEPER_LOST), DO(REFREEZE), DO(CHECK_GROUPS)),
+        LINE(LOOKING, LOOKED, found_running, sg_life_row_found_frozen, LOOKING, DO(FOLLOW)),
         LINE(LOOKING, LOOKED, found_never_ran, sg_life_row_never_ran, LISTENING, END),
         LINE(LOOKING, LOOK_DUE, NULL, NULL, LOOKING, DO(LOOK_VOID)),
-        LINE(LOOKING, FOLLOWED, is_doomed_at_start, sg_life_row_followed, RUNNING, DO(CHANGED), DO(TAKE_UP), DO(TERM), DO(ARM_GRACE)),
-        LINE(LOOKING, FOLLOWED, is_doomed, sg_life_row_followed, RUNNING, DO(TAKE_UP), DO(TERM), DO(ARM_GRACE)),
-        LINE(LOOKING, FOLLOWED, is_at_start, sg_life_row_followed, RUNNING, DO(CHANGED), DO(TAKE_UP), DO(ARM_TIME_LIMIT)),
-        LINE(LOOKING, FOLLOWED, NULL, sg_life_row_followed, RUNNING, DO(TAKE_UP), DO(ARM_TIME_LIMIT)),
+        LINE(LOOKING, FOLLOWED, is_doomed_at_start, sg_life_row_followed, RUNNING, DO(CHANGED), DO(REFREEZE), DO(TAKE_UP), DO(TERM), DO(ARM_GRACE)),
+        LINE(LOOKING, FOLLOWED, is_doomed, sg_life_row_followed, RUNNING, DO(REFREEZE), DO(TAKE_UP), DO(TERM), DO(ARM_GRACE)),
+        LINE(LOOKING, FOLLOWED, is_told_otherwise, sg_life_row_followed, RUNNING, DO(REFREEZE), DO(CHANGED), DO(TAKE_UP), DO(ARM_TIME_LIMIT)),
+        LINE(LOOKING, FOLLOWED, NULL, sg_life_row_followed, RUNNING, DO(REFREEZE), DO(TAKE_UP), DO(ARM_TIME_LIMIT)),
         LINE(LOOKING, FOLLOW_GONE, NULL, NULL, LOOKING, DO(LOOK)),
         LINE(LOOKING, FOLLOW_FAILED, NULL, NULL, LOOKING, DO(ARM_LOOK)),
         LINE(LOOKING, STARTED, was_released, sg_life_row_started, LOOKING, DO(BEGIN_RUNNING)),
@@ -339,6 +438,7 @@ const struct sg_life_rule sg_life_rules[] = {
         LINE(LOOKING, INTENT_STORED, is_at_start, NULL, LOOKING, DO(NOTHING)),
         HAS_LIMIT(LOOKING),
         IS_SIGNALLED(LOOKING),
+        MAY_FREEZE(LOOKING),
 
         LINE(LINGERING, EMPTY, NULL, sg_life_row_concluded, LISTENING, END),
         STAYS(LINGERING, READY),
@@ -354,11 +454,13 @@ const struct sg_life_rule sg_life_rules[] = {
         STAYS(LINGERING, PLACE_FAILED),
         HAS_LIMIT(LINGERING),
         IS_SIGNALLED(LINGERING),
+        MAY_FREEZE(LINGERING),
 
         /* Its end, or its way back to the queue */
         LINE(LISTENING, LAST_WORDS, NULL, NULL, ENDING, DO(STORE_END)),
         STAYS(LISTENING, KEEPER_GONE),
         IS_CLOSING(LISTENING),
+        MAY_HOLD(LISTENING),
         STORED_LATE(LISTENING),
         KEEPER_SAYS(LISTENING),
 
@@ -370,6 +472,7 @@ const struct sg_life_rule sg_life_rules[] = {
         LINE(ENDING, STORE_DUE, NULL, NULL, ENDING, DO(STORE_END)),
         STAYS(ENDING, KEEPER_GONE),
         IS_CLOSING(ENDING),
+        MAY_HOLD(ENDING),
         STORED_LATE(ENDING),
         KEEPER_SAYS(ENDING),
 
@@ -380,6 +483,9 @@ const struct sg_life_rule sg_life_rules[] = {
         LINE(CLEARING, GROUPS_GONE, goes_back, sg_life_row_released, WAITING, DO(ENQUEUE)),
         LINE(CLEARING, GROUPS_GONE, NULL, NULL, GONE, DO(FREE)),
         IS_CLOSING(CLEARING),
+        MAY_HOLD(CLEARING),
+        LINE(CLEARING, HOLD_STORED, NULL, sg_life_row_held_in_queue, CLEARING, DO(ANNOUNCE), DO(ANSWER)),
+        LINE(CLEARING, HOLD_UNSTORED, NULL, NULL, CLEARING, DO(ANSWER)),
 };
 /* clang-format on */
 

@@ -87,9 +87,9 @@ void sg_store_freeze(struct sg_store *s, const struct sg_job *job, uint64_t reas
         q = begin(s, job->adopted ? SG_STORE_FREEZE_ROW : SG_STORE_FREEZE, cb, userdata, &mark);
         if (!q)
                 return;
-        put_key(&s->out, &job->key);
-        sg_record_put_u64(&s->out, SG_STORE_TAG_FREEZE, reasons);
-        sg_record_put_u64(&s->out, SG_STORE_TAG_ON, on);
+        put_key(s->out, &job->key);
+        sg_record_put_u64(s->out, SG_STORE_TAG_FREEZE, reasons);
+        sg_record_put_u64(s->out, SG_STORE_TAG_ON, on);
         sg_store_request_send(s, q, mark);
 }
 

@@ -7,9 +7,6 @@
 #include <string.h>
 
 #define ATTEMPTS_MAX 2 /* covers a retry */
-#define STOPS_MAX 2
-#define CRASHES_MAX 1
-#define UNSTORED_MAX 1
 
 /* The store */
 
@@ -19,31 +16,34 @@ static bool writes(uint8_t asked)
                asked == ASKED_END;
 }
 
-static void answered(struct world *w, const struct move *m)
+void world_answered(struct world *w, const struct move *m)
 {
         (void)m;
         memmove(w->asked, w->asked + 1, ASKED_MAX - 1);
         memmove(w->rows, w->rows + 1, (ASKED_MAX - 1) * sizeof(w->rows[0]));
+        memmove(w->wishes, w->wishes + 1, (ASKED_MAX - 1) * sizeof(w->wishes[0]));
         w->asked[ASKED_MAX - 1] = ASKED_NOTHING;
         w->rows[ASKED_MAX - 1] = (struct brief){0};
+        memset(&w->wishes[ASKED_MAX - 1], 0, sizeof(w->wishes[0]));
 }
 
 static void stored(struct world *w, const struct move *m)
 {
         w->durable = w->rows[0];
-        answered(w, m);
+        world_answered(w, m);
 }
 
-static void unstored(struct world *w, const struct move *m)
+void world_unstored(struct world *w, const struct move *m)
 {
-        answered(w, m);
-        w->unstored++;
+        world_answered(w, m);
+        w->left.unstored--;
 }
 
 /* The directory is there with the COMMIT. */
 static void make_directory(struct world *w)
 {
         w->fate = SG_ATTEMPT_NO_FATE;
+        w->reasons = 0;
         w->keeper = w->born = w->record = w->go = false; /* whatever is left of another attempt's */
         w->said = 0;
 }
@@ -65,7 +65,7 @@ static void publish(struct world *w, enum sg_fate fate)
 
 static void run_published(struct world *w, const struct move *m)
 {
-        answered(w, m);
+        world_answered(w, m);
         publish(w, SG_ATTEMPT_RUN);
 }
 
@@ -75,6 +75,7 @@ static void end_stored(struct world *w, const struct move *m)
         stored(w, m);
         w->fate = SG_ATTEMPT_NO_DIR;
         w->record = false;
+        w->reasons = 0;
 }
 
 static enum sg_finding truth(const struct world *w, bool void_it)
@@ -95,7 +96,7 @@ static void looked(struct world *w, const struct move *m)
 {
         bool void_it = w->asked[0] == ASKED_VOID;
 
-        answered(w, m);
+        world_answered(w, m);
         if (void_it && !w->record && m->event.finding != SG_FOUND_UNREADABLE)
                 publish(w, SG_ATTEMPT_VOID);
 }
@@ -113,7 +114,8 @@ static void job_runs(struct world *w, const struct move *m)
 static void job_dies(struct world *w, const struct move *m)
 {
         (void)m;
-        w->lives = false;
+        w->lives = w->cold = false;
+        memset(w->calls, 0, sizeof(w->calls));
 }
 
 static void keeper_records(struct world *w, const struct move *m)
@@ -141,13 +143,20 @@ void world_close_gate(struct world *w, const struct move *m)
 static void crash(struct world *w, const struct move *m)
 {
         world_close_gate(w, m);
-        w->crashes++;
+        w->left.crashes--;
+        w->met = true;
         w->row = w->durable;
         /* Who comes back takes up what hasn't ended. */
         w->life = (struct sg_life){.state = sg_job_state_is_final(w->row.state) ? SG_LIFE_GONE
                                                                                 : SG_LIFE_NEW};
         memset(w->asked, 0, sizeof(w->asked));
         memset(w->rows, 0, sizeof(w->rows));
+        memset(w->wishes, 0, sizeof(w->wishes));
+        memset(w->calls, 0, sizeof(w->calls));
+        w->hold = w->held;
+        w->frozen = w->adopted ? w->reasons : 0;
+        w->waiting = 0;
+        w->queued = w->thawed = false;
         w->launching = w->placing = w->listening = w->attached = w->checking = w->refused = false;
         w->timers = 0;
         w->terminal = false;
@@ -170,9 +179,14 @@ static void crash_later(struct world *w, const struct move *m)
                         if (!w->record)
                                 publish(w, SG_ATTEMPT_VOID);
                         break;
+                case ASKED_HOLD:
+                case ASKED_FREEZE:
+                        world_keep_wish(w, &w->wishes[i]);
+                        break;
                 case ASKED_END:
                         w->fate = SG_ATTEMPT_NO_DIR;
                         w->record = false;
+                        w->reasons = 0;
                         break;
                 }
         }
@@ -240,13 +254,13 @@ static void handed(struct world *w, const struct move *m)
 static void asked_to_end(struct world *w, const struct move *m)
 {
         (void)m;
-        w->stops++;
+        w->left.stops--;
 }
 
 static void asked_to_end_in_vain(struct world *w, const struct move *m)
 {
         asked_to_end(w, m);
-        w->unstored++;
+        w->left.unstored--;
         w->refusing = true;
 }
 
@@ -294,105 +308,108 @@ static void went(struct world *w, const struct move *m)
 static void groups_gone(struct world *w, const struct move *m)
 {
         dropped(w, m);
-        w->groups = w->placing = false;
+        w->groups = w->placing = w->cold = false;
 }
 
 /* Moves */
 
-struct list {
-        struct move *moves;
-        unsigned n;
-};
-
-static struct sg_life_event *add(struct list *l, enum sg_life_event_kind kind,
-                                 void (*before)(struct world *, const struct move *))
+struct sg_life_event *world_add(struct move_list *l, enum sg_life_event_kind kind,
+                                void (*before)(struct world *, const struct move *))
 {
         assert(l->n < MOVES_MAX);
         l->moves[l->n] = (struct move){.event = {.kind = kind}, .before = before};
         return &l->moves[l->n++].event;
 }
 
-static void add_error(struct list *l, enum sg_life_event_kind kind, int error,
+static void add_error(struct move_list *l, enum sg_life_event_kind kind, int error,
                       void (*before)(struct world *, const struct move *))
 {
-        struct sg_life_event *e = add(l, kind, before);
+        struct sg_life_event *e = world_add(l, kind, before);
 
         e->error = error;
         e->what = "do it";
 }
 
 /* What an action leads to at once. */
-static bool add_results(const struct world *w, struct list *l)
+static bool add_results(const struct world *w, struct move_list *l)
 {
         if (w->grouping) {
-                add(l, SG_LIFE_E_GROUPS_MADE, grouped);
+                world_add(l, SG_LIFE_E_GROUPS_MADE, grouped);
                 add_error(l, SG_LIFE_E_GROUPS_FAILED, -EAGAIN, grouped);
                 add_error(l, SG_LIFE_E_GROUPS_FAILED, -EINVAL, grouped);
         } else if (w->refusing) {
-                add(l, SG_LIFE_E_INTENT_STORED, refused);
+                world_add(l, SG_LIFE_E_INTENT_STORED, refused);
         } else if (w->dropping) {
                 if (!w->lives)
-                        add(l, SG_LIFE_E_GROUPS_GONE, groups_gone);
+                        world_add(l, SG_LIFE_E_GROUPS_GONE, groups_gone);
                 if (w->groups)
-                        add(l, SG_LIFE_E_GROUPS_BUSY, dropped);
+                        world_add(l, SG_LIFE_E_GROUPS_BUSY, dropped);
         } else if (w->handing) {
-                add(l, SG_LIFE_E_HANDED, handed);
+                world_add(l, SG_LIFE_E_HANDED, handed);
                 add_error(l, SG_LIFE_E_HAND_FAILED, -ESRCH, handed);
         } else if (w->verifying) {
-                add(l, SG_LIFE_E_ADMITTED, verified)->pid = 7;
-                add(l, SG_LIFE_E_REFUSED, verified);
+                world_add(l, SG_LIFE_E_ADMITTED, verified)->pid = 7;
+                world_add(l, SG_LIFE_E_REFUSED, verified);
         } else if (w->going) {
-                add(l, SG_LIFE_E_NONE, went);
-                add(l, SG_LIFE_E_GO_FAILED, went);
+                world_add(l, SG_LIFE_E_NONE, went);
+                world_add(l, SG_LIFE_E_GO_FAILED, went);
         } else if (w->following) {
                 if (w->keeper)
-                        add(l, SG_LIFE_E_FOLLOWED, followed)->pid = 7;
-                add(l, SG_LIFE_E_FOLLOW_GONE, followed);
-                add(l, SG_LIFE_E_FOLLOW_FAILED, followed);
+                        world_add(l, SG_LIFE_E_FOLLOWED, followed)->pid = 7;
+                world_add(l, SG_LIFE_E_FOLLOW_GONE, followed);
+                world_add(l, SG_LIFE_E_FOLLOW_FAILED, followed);
         } else {
-                return false;
+                return world_add_freezing(w, l);
         }
         return true;
 }
 
-static void add_answers(const struct world *w, struct list *l)
+static void add_answers(const struct world *w, struct move_list *l)
 {
-        bool may_fail = w->unstored < UNSTORED_MAX;
+        bool may_fail = w->left.unstored > 0;
+        struct sg_life_event *e;
 
         switch (w->asked[0]) {
         case ASKED_SUBMIT:
-                add(l, SG_LIFE_E_STORED, stored);
+                world_add(l, SG_LIFE_E_STORED, stored);
                 break;
         case ASKED_START:
-                add(l, SG_LIFE_E_START_STORED, start_stored);
+                world_add(l, SG_LIFE_E_START_STORED, start_stored);
                 if (may_fail)
-                        add_error(l, SG_LIFE_E_START_UNSTORED, -ENOSPC, unstored);
+                        add_error(l, SG_LIFE_E_START_UNSTORED, -ENOSPC, world_unstored);
                 break;
         case ASKED_INTENT:
-                add(l, SG_LIFE_E_INTENT_STORED, stored);
+                world_add(l, SG_LIFE_E_INTENT_STORED, stored);
                 break;
         case ASKED_RUN:
                 if (w->fate != SG_ATTEMPT_VOID)
-                        add(l, SG_LIFE_E_FATE_RUN, run_published);
-                add(l, SG_LIFE_E_FATE_VOID, answered);
+                        world_add(l, SG_LIFE_E_FATE_RUN, run_published);
+                world_add(l, SG_LIFE_E_FATE_VOID, world_answered);
                 break;
         case ASKED_LOOK:
         case ASKED_VOID:
-                add(l, SG_LIFE_E_LOOKED, looked)->finding = truth(w, w->asked[0] == ASKED_VOID);
+                e = world_add(l, SG_LIFE_E_LOOKED, looked);
+                e->finding = truth(w, w->asked[0] == ASKED_VOID);
+                e->reasons = w->reasons;
                 if (may_fail)
-                        add(l, SG_LIFE_E_LOOKED, unstored)->finding = SG_FOUND_UNREADABLE;
+                        world_add(l, SG_LIFE_E_LOOKED, world_unstored)->finding =
+                                SG_FOUND_UNREADABLE;
+                break;
+        case ASKED_HOLD:
+        case ASKED_FREEZE:
+                world_add_wish_stored(w, l, may_fail);
                 break;
         case ASKED_END:
-                add(l, SG_LIFE_E_END_STORED, end_stored);
+                world_add(l, SG_LIFE_E_END_STORED, end_stored);
                 if (may_fail)
-                        add_error(l, SG_LIFE_E_END_UNSTORED, -ENOSPC, unstored);
+                        add_error(l, SG_LIFE_E_END_UNSTORED, -ENOSPC, world_unstored);
                 break;
         }
 }
 
 /* A keeper says what is so, and is heard also after its death; one of `run` is its user's, and says
  * anything, again and again. */
-static void add_words(const struct world *w, struct list *l)
+static void add_words(const struct world *w, struct move_list *l)
 {
         bool any = w->foreground && w->born && w->life.state < SG_LIFE_CLEARING;
         bool own = w->born && !w->foreground && !(w->said & SAID_ENDED) &&
@@ -401,38 +418,37 @@ static void add_words(const struct world *w, struct list *l)
         if (!w->life.gate)
                 return;
         if (any || (own && !w->record && !(w->said & SAID_READY)))
-                add(l, SG_LIFE_E_READY, says);
+                world_add(l, SG_LIFE_E_READY, says);
         if (any ||
             (own && w->fate == SG_ATTEMPT_RUN && w->life.released && !(w->said & SAID_STARTED)))
-                add(l, SG_LIFE_E_STARTED, says);
+                world_add(l, SG_LIFE_E_STARTED, says);
         if (any || (own && w->said & SAID_STARTED && !w->lives && !(w->said & SAID_OVER)))
-                add(l, SG_LIFE_E_OVER, says);
+                world_add(l, SG_LIFE_E_OVER, says);
         if (any || (own && w->record))
-                add(l, SG_LIFE_E_ENDED, says);
-        add(l, SG_LIFE_E_GATE_LOST, world_close_gate);
+                world_add(l, SG_LIFE_E_ENDED, says);
+        world_add(l, SG_LIFE_E_GATE_LOST, world_close_gate);
 }
 
-static void add_silent(const struct world *w, struct list *l)
+static void add_silent(const struct world *w, struct move_list *l)
 {
         if (w->launching && !w->born)
-                add(l, SG_LIFE_E_NONE, keeper_starts);
-        if (w->keeper && w->go) /* it publishes its fate, and the job execs */
-                add(l, SG_LIFE_E_NONE, job_runs);
-        if (w->lives && w->fate == SG_ATTEMPT_RUN)
-                add(l, SG_LIFE_E_NONE, job_dies);
+                world_add(l, SG_LIFE_E_NONE, keeper_starts);
+        if (w->keeper && w->go && !w->cold) /* it publishes its fate, and the job execs */
+                world_add(l, SG_LIFE_E_NONE, job_runs);
+        if (w->lives && w->fate == SG_ATTEMPT_RUN && !w->cold)
+                world_add(l, SG_LIFE_E_NONE, job_dies);
         if (w->keeper && !w->record && !w->go && (!w->lives || w->foreground))
-                add(l, SG_LIFE_E_NONE, keeper_records);
+                world_add(l, SG_LIFE_E_NONE, keeper_records);
         if (w->keeper && !w->life.keeper && !w->launching)
-                add(l, SG_LIFE_E_NONE, keeper_dies);
-        if (w->crashes == CRASHES_MAX || w->life.state == SG_LIFE_NEW ||
-            w->life.state == SG_LIFE_GONE)
+                world_add(l, SG_LIFE_E_NONE, keeper_dies);
+        if (w->left.crashes == 0 || w->life.state == SG_LIFE_NEW || w->life.state == SG_LIFE_GONE)
                 return;
-        add(l, SG_LIFE_E_NONE, crash);
+        world_add(l, SG_LIFE_E_NONE, crash);
         if (w->asked[0])
-                add(l, SG_LIFE_E_NONE, crash_later);
+                world_add(l, SG_LIFE_E_NONE, crash_later);
 }
 
-static void add_timers(const struct world *w, struct list *l)
+static void add_timers(const struct world *w, struct move_list *l)
 {
         static const enum sg_life_event_kind kinds[] = {
                 [SG_LIFE_TIMER_TIME_LIMIT] = SG_LIFE_E_TIME_LIMIT,
@@ -446,77 +462,77 @@ static void add_timers(const struct world *w, struct list *l)
 
         for (unsigned t = 0; t < _SG_LIFE_TIMER_MAX; t++)
                 if (w->timers & (1U << t))
-                        add(l, kinds[t], went_off)->why = "it took too long";
+                        world_add(l, kinds[t], went_off)->why = "it took too long";
 }
 
-static void add_wishes(const struct world *w, struct list *l)
+static void add_wishes(const struct world *w, struct move_list *l)
 {
         enum sg_life_state s = w->life.state;
 
         if (s == SG_LIFE_NEW || s == SG_LIFE_GONE)
                 return;
         if (s <= SG_LIFE_OFFERED && w->terminal)
-                add(l, SG_LIFE_E_STOP, terminal_goes)->intent = SG_INTENT_CANCEL;
-        if (w->stops == STOPS_MAX)
+                world_add(l, SG_LIFE_E_STOP, terminal_goes)->intent = SG_INTENT_CANCEL;
+        if (w->left.stops == 0)
                 return;
-        add(l, SG_LIFE_E_STOP, asked_to_end)->intent = SG_INTENT_CANCEL;
+        world_add(l, SG_LIFE_E_STOP, asked_to_end)->intent = SG_INTENT_CANCEL;
         if (s > SG_LIFE_WAITING && s < SG_LIFE_ASKING && w->row.intent == SG_INTENT_NONE &&
-            w->unstored < UNSTORED_MAX)
-                add(l, SG_LIFE_E_STOP, asked_to_end_in_vain)->intent = SG_INTENT_CANCEL;
+            w->left.unstored > 0)
+                world_add(l, SG_LIFE_E_STOP, asked_to_end_in_vain)->intent = SG_INTENT_CANCEL;
         if (s != SG_LIFE_WAITING && !w->foreground && !w->adopted)
-                add(l, SG_LIFE_E_STOP, asked_to_end)->intent = SG_INTENT_REQUEUE;
+                world_add(l, SG_LIFE_E_STOP, asked_to_end)->intent = SG_INTENT_REQUEUE;
 }
 
-static void add_returns(const struct world *w, struct list *l)
+static void add_returns(const struct world *w, struct move_list *l)
 {
         if (w->life.state != SG_LIFE_NEW || w->asked[0])
                 return;
-        add(l,
-            w->adopted                      ? SG_LIFE_E_MET_ADOPTED
-            : w->row.state == SG_JOB_QUEUED ? SG_LIFE_E_MET_QUEUED
-                                            : SG_LIFE_E_MET_LIVE,
-            NULL);
+        world_add(l,
+                  w->adopted                      ? SG_LIFE_E_MET_ADOPTED
+                  : w->row.state == SG_JOB_QUEUED ? SG_LIFE_E_MET_QUEUED
+                                                  : SG_LIFE_E_MET_LIVE,
+                  NULL);
 }
 
-static void add_others(const struct world *w, struct list *l)
+static void add_others(const struct world *w, struct move_list *l)
 {
         enum sg_life_state s = w->life.state;
 
-        if (s == SG_LIFE_WAITING && w->foreground && w->crashes > 0 && !w->terminal) {
-                add(l, SG_LIFE_E_FAIL, NULL)->state = SG_JOB_KILLED;
+        if (s == SG_LIFE_WAITING && w->foreground && w->met && !w->terminal) {
+                world_add(l, SG_LIFE_E_FAIL, NULL)->state = SG_JOB_KILLED;
         } else if (s == SG_LIFE_WAITING) {
-                if (w->row.attempt < ATTEMPTS_MAX)
-                        add(l, SG_LIFE_E_TURN, NULL)->boot_id = "boot";
-                add(l, SG_LIFE_E_FAIL, NULL)->state = SG_JOB_FAILED;
+                if (w->row.attempt < ATTEMPTS_MAX && w->queued)
+                        world_add(l, SG_LIFE_E_TURN, NULL)->boot_id = "boot";
+                world_add(l, SG_LIFE_E_FAIL, NULL)->state = SG_JOB_FAILED;
         }
         if (s == SG_LIFE_OFFERED && w->terminal && !w->attached)
-                add(l, SG_LIFE_E_ATTACH, attaches);
+                world_add(l, SG_LIFE_E_ATTACH, attaches);
         if (w->launching) {
-                add(l, SG_LIFE_E_LAUNCHED, launched);
+                world_add(l, SG_LIFE_E_LAUNCHED, launched);
                 add_error(l, SG_LIFE_E_LAUNCH_FAILED, -ENOENT, launched);
                 add_error(l, SG_LIFE_E_LAUNCH_FAILED, -EINVAL, launched);
         }
         if (w->placing) {
-                add(l, SG_LIFE_E_PLACED, placed);
+                world_add(l, SG_LIFE_E_PLACED, placed);
                 add_error(l, SG_LIFE_E_PLACE_FAILED, -EINVAL, placed);
         }
         if (w->life.keeper && w->keeper)
-                add(l, SG_LIFE_E_KEEPER_GONE, keeper_dies);
+                world_add(l, SG_LIFE_E_KEEPER_GONE, keeper_dies);
         if (w->checking && !w->lives)
-                add(l, SG_LIFE_E_EMPTY, checked);
+                world_add(l, SG_LIFE_E_EMPTY, checked);
         if (w->listening)
-                add(l, SG_LIFE_E_LAST_WORDS, listened);
+                world_add(l, SG_LIFE_E_LAST_WORDS, listened);
         if (w->adopted && s == SG_LIFE_RUNNING)
-                add(l, SG_LIFE_E_LEFT, job_dies);
-        if (w->adopted && s == SG_LIFE_RUNNING && w->crashes > 0) /* the machine was started anew */
-                add(l, SG_LIFE_E_FAIL, job_dies)->state = SG_JOB_LOST;
+                world_add(l, SG_LIFE_E_LEFT, job_dies);
+        if (w->adopted && s == SG_LIFE_RUNNING && w->met) /* the machine was started anew */
+                world_add(l, SG_LIFE_E_FAIL, job_dies)->state = SG_JOB_LOST;
         if (w->adopted && s == SG_LIFE_ASKING)
-                add(l, SG_LIFE_E_TOLD, NULL);
+                world_add(l, SG_LIFE_E_TOLD, NULL);
 }
 
 unsigned world_moves(const struct world *w, struct move moves[MOVES_MAX])
 {
-        struct list l = {.moves = moves};
+        struct move_list l = {.moves = moves};
 
         if (add_results(w, &l))
                 return l.n;
@@ -525,6 +541,7 @@ unsigned world_moves(const struct world *w, struct move moves[MOVES_MAX])
         add_silent(w, &l);
         add_timers(w, &l);
         add_wishes(w, &l);
+        world_add_wishes(w, &l);
         add_returns(w, &l);
         add_others(w, &l);
         return l.n;

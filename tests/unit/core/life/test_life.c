@@ -14,11 +14,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLOTS (1U << 23)
+#define SLOTS (1U << 24)
 #define NOWHERE UINT32_MAX
+
+struct slot {
+        uint32_t world; /* index + 1; 0 = free */
+        uint32_t hash;
+};
 
 struct edge {
         uint32_t from, to;
+};
+
+/* All of them at once would be too many worlds: each pair meets. */
+static const struct troubles all_troubles[] = {
+        {.stops = 2, .crashes = 1, .unstored = 1, .retries = 1},
+        {.wishes = 2, .unstored = 1},
+        {.wishes = 1, .stops = 1, .crashes = 1},
+        {.wishes = 1, .retries = 1},
 };
 
 /* All worlds that were met, how they were first reached, and what leads where. */
@@ -27,27 +40,34 @@ static struct {
         uint32_t *cause; /* the world before */
         uint16_t *event;
         uint32_t n, size;
-        uint32_t slots[SLOTS]; /* index + 1; 0 = free */
+        struct slot slots[SLOTS];
         struct edge *edges;
         size_t n_edges, edges_size;
         bool seen[_SG_LIFE_STATE_MAX][_SG_LIFE_EVENT_MAX];
         bool *used; /* lines of the table */
 } map;
 
-static uint32_t *slot_of(const struct world *w)
+static struct slot *slot_of(const struct world *w)
 {
         uint8_t key[WORLD_KEY_SIZE], other[WORLD_KEY_SIZE];
-        uint64_t h = 14695981039346656037ULL;
+        uint64_t h = 14695981039346656037ULL, word;
 
         world_key(w, key);
-        for (size_t i = 0; i < sizeof(key); i++)
-                h = (h ^ key[i]) * 1099511628211ULL;
-        for (uint32_t at = (uint32_t)(h ^ h >> 32) % SLOTS;; at = (at + 1) % SLOTS) {
-                if (map.slots[at] == 0)
-                        return &map.slots[at];
-                world_key(&map.worlds[map.slots[at] - 1], other);
-                if (memcmp(key, other, sizeof(key)) == 0)
-                        return &map.slots[at];
+        for (size_t i = 0; i < sizeof(key); i += sizeof(word)) {
+                memcpy(&word, key + i, sizeof(word));
+                h = (h ^ word) * 0x9e3779b97f4a7c15ULL;
+                h ^= h >> 32;
+        }
+        for (uint32_t at = (uint32_t)(h >> 40) % SLOTS;; at = (at + 1) % SLOTS) {
+                struct slot *slot = &map.slots[at];
+
+                if (slot->world > 0 && slot->hash != (uint32_t)h)
+                        continue;
+                if (slot->world > 0)
+                        world_key(&map.worlds[slot->world - 1], other);
+                slot->hash = (uint32_t)h;
+                if (slot->world == 0 || memcmp(key, other, sizeof(key)) == 0)
+                        return slot;
         }
 }
 
@@ -61,10 +81,10 @@ static void *grow(void *array, size_t n, size_t size)
 
 static uint32_t put(const struct world *w, uint32_t cause, enum sg_life_event_kind event)
 {
-        uint32_t *slot = slot_of(w);
+        struct slot *slot = slot_of(w);
 
-        if (*slot)
-                return *slot - 1;
+        if (slot->world > 0)
+                return slot->world - 1;
         if (map.n == map.size) {
                 map.size = map.size ? map.size * 2 : 1024;
                 map.worlds = grow(map.worlds, map.size, sizeof(*map.worlds));
@@ -75,7 +95,7 @@ static uint32_t put(const struct world *w, uint32_t cause, enum sg_life_event_ki
         map.worlds[map.n] = *w;
         map.cause[map.n] = cause;
         map.event[map.n] = (uint16_t)event;
-        *slot = ++map.n;
+        slot->world = ++map.n;
         return map.n - 1;
 }
 
@@ -118,13 +138,13 @@ static void try_move(uint32_t at, const struct move *m)
         put_edge(at, put(&w, at, m->event.kind));
 }
 
-static void explore(bool foreground, bool adopted)
+static void explore(bool foreground, bool adopted, const struct troubles *t)
 {
         struct move moves[MOVES_MAX];
         struct world first;
         uint32_t at = map.n;
 
-        world_init(&first, foreground, adopted);
+        world_init(&first, foreground, adopted, t);
         (void)put(&first, NOWHERE, SG_LIFE_E_NONE);
         for (; at < map.n; at++) {
                 struct world w = map.worlds[at];
@@ -140,9 +160,11 @@ static int explore_all(void **state)
         (void)state;
         map.used = calloc(sg_life_n_rules, sizeof(*map.used));
         assert_non_null(map.used);
-        explore(false, false);
-        explore(true, false);
-        explore(false, true);
+        for (size_t i = 0; i < SG_ELEMENTSOF(all_troubles); i++) {
+                explore(false, false, &all_troubles[i]);
+                explore(true, false, &all_troubles[i]);
+                explore(false, true, &all_troubles[i]);
+        }
         print_message("%u worlds, %zu ways between them\n", map.n, map.n_edges);
         return 0;
 }

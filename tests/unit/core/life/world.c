@@ -6,23 +6,32 @@
 #include <stdio.h>
 #include <string.h>
 
-static void ask(struct world *w, enum asked what)
+void world_ask_for(struct world *w, enum asked what, struct wish wish)
 {
         unsigned i = 0;
 
         while (w->asked[i])
                 assert(++i < ASKED_MAX);
         w->asked[i] = (uint8_t)what;
-        w->rows[i] = w->row;
+        if (what == ASKED_HOLD || what == ASKED_FREEZE)
+                w->wishes[i] = wish;
+        else
+                w->rows[i] = w->row;
 }
 
-void world_init(struct world *w, bool foreground, bool adopted)
+static void ask(struct world *w, enum asked what)
+{
+        world_ask_for(w, what, (struct wish){0});
+}
+
+void world_init(struct world *w, bool foreground, bool adopted, const struct troubles *t)
 {
         memset(w, 0, sizeof(*w));
+        w->left = *t;
         w->foreground = foreground;
         w->adopted = adopted;
         w->terminal = foreground;
-        w->row.retry = !foreground && !adopted;
+        w->row.retry = foreground || adopted ? 0 : t->retries;
         w->row.state = adopted ? SG_JOB_RUNNING : SG_JOB_QUEUED;
         w->lives = w->groups = adopted;
         w->fate = SG_ATTEMPT_NO_DIR;
@@ -37,14 +46,17 @@ static const enum asked asks[_SG_LIFE_ACTION_MAX] = {
         [SG_LIFE_DO_LOOK_VOID] = ASKED_VOID,    [SG_LIFE_DO_STORE_END] = ASKED_END,
 };
 
-static void carry_out(struct world *w, enum sg_life_action action)
+static void carry_out(struct world *w, enum sg_life_action action, const struct sg_life_event *e)
 {
         if (asks[action] && !(asks[action] == ASKED_INTENT && w->refusing))
                 ask(w, asks[action]);
+        if (world_carry_out_wish(w, action, e))
+                return;
         switch (action) {
         case SG_LIFE_DO_MAKE_GROUPS:
                 w->grouping = w->groups = true;
                 w->refused = false;
+                w->cold = false;            /* of this attempt */
                 w->placing = w->foreground; /* at once, as its process is there */
                 break;
         case SG_LIFE_DO_DROP_GROUPS:
@@ -82,8 +94,10 @@ static void carry_out(struct world *w, enum sg_life_action action)
         case SG_LIFE_DO_KILL:
         case SG_LIFE_DO_KILL_GROUPS:
                 w->lives = w->lives && w->adopted;
+                w->cold = w->cold && w->lives && w->row.state != SG_JOB_SUSPENDED;
                 break;
         case SG_LIFE_DO_WIND_UP:
+                w->queued = false;
                 w->launching = false; /* forgotten */
                 w->terminal = w->attached = w->terminal && w->life.again;
                 break;
@@ -104,6 +118,8 @@ static void take_row(struct world *w, struct sg_job *row)
         row->key.attempt = w->row.attempt;
         row->retry = w->row.retry;
         row->pid = w->row.pid ? 7 : 0;
+        row->hold = w->hold;
+        row->frozen = w->frozen;
         row->foreground = w->foreground;
         row->adopted = w->adopted ? SG_ADOPTED_GOVERNED : SG_ADOPTED_NOT;
 }
@@ -115,6 +131,8 @@ static void put_row(struct world *w, struct sg_job *row)
                                 .attempt = (uint8_t)row->key.attempt,
                                 .retry = (uint8_t)row->retry,
                                 .pid = row->pid != 0};
+        w->hold = row->hold != 0;
+        w->frozen = (uint8_t)row->frozen;
         sg_job_deinit(row);
 }
 
@@ -157,9 +175,13 @@ int world_step(struct world *w, const struct move *m, struct sg_life_plan *ret_p
                 if (r < 0)
                         return r;
         }
+        if (e.kind == SG_LIFE_E_TURN)
+                w->queued = false;
         w->timers &= (uint8_t)sg_life_timers(w->life.state);
         for (unsigned i = 0; i < ret_plan->n; i++)
-                carry_out(w, ret_plan->actions[i]);
+                carry_out(w, ret_plan->actions[i], &e);
+        if (e.kind == SG_LIFE_E_MET_QUEUED)
+                carry_out(w, SG_LIFE_DO_AWAIT, &e);
         return 0;
 }
 
@@ -186,7 +208,7 @@ static bool row_fits(const struct world *w)
                 return w->row.state == SG_JOB_QUEUED;
         case SG_LIFE_RUNNING:
         case SG_LIFE_ASKING:
-                return w->row.state == SG_JOB_RUNNING;
+                return w->row.state == SG_JOB_RUNNING || w->row.state == SG_JOB_SUSPENDED;
         case SG_LIFE_LOOKING:
         case SG_LIFE_LINGERING:
                 return !sg_job_state_is_final(w->row.state) && w->row.state != SG_JOB_QUEUED;
@@ -210,9 +232,51 @@ static bool timers_fit(const struct sg_life_plan *plan, const struct world *w)
         return true;
 }
 
+static bool is_asked(const struct world *w, enum asked what)
+{
+        for (unsigned i = 0; i < ASKED_MAX; i++)
+                if (w->asked[i] == what)
+                        return true;
+        return false;
+}
+
+/* As far as it is our doing: others may freeze an adopted one as well. What is to end is thawed
+ * when that is durable. */
+static const char *wish_offence(const struct sg_life_plan *plan, const struct world *w)
+{
+        bool over = w->life.state >= SG_LIFE_LISTENING;
+        bool settled = !w->calls[0].kind && w->row.intent == SG_INTENT_NONE;
+
+        if (w->waiting != w->life.asked && !(w->adopted && sg_life_is_settled(&w->life)))
+                return "somebody is answered twice, or never";
+        if (has(plan, SG_LIFE_DO_MAKE_GROUPS) && (w->hold || w->held || is_asked(w, ASKED_HOLD)))
+                return "it starts although it is held";
+        if (w->hold != w->held && !is_asked(w, ASKED_HOLD) && w->life.state != SG_LIFE_NEW)
+                return "it isn't held as is stored";
+        if (w->frozen & ~w->reasons)
+                return "it is thought to be frozen for what isn't stored";
+        if (has(plan, SG_LIFE_DO_FREEZE) && w->reasons == 0)
+                return "it is frozen before that is stored";
+        if (over && w->frozen)
+                return "it has ended, and is frozen";
+        if (w->life.state == SG_LIFE_GONE && w->lives && w->cold && !w->adopted)
+                return "what is left of it is frozen";
+        if (w->adopted)
+                return NULL;
+        if (has(plan, SG_LIFE_DO_MAKE_GROUPS) && w->reasons)
+                return "it begins frozen";
+        if (w->life.state != SG_LIFE_RUNNING || !settled || w->stuck)
+                return NULL;
+        if (w->lives && w->cold != (w->frozen != 0))
+                return "its group isn't as it should be";
+        return (w->row.state == SG_JOB_SUSPENDED) != (w->frozen != 0) ? "its row says otherwise"
+                                                                      : NULL;
+}
+
 static bool waits_for_nothing(const struct world *w)
 {
-        return !w->asked[0] && !w->launching && !w->placing && !w->listening && !w->checking;
+        return !w->asked[0] && !w->calls[0].kind && !w->launching && !w->placing && !w->listening &&
+               !w->checking;
 }
 
 static bool may_run_again(const struct world *before, const struct world *w)
@@ -249,17 +313,17 @@ const char *world_offence(const struct world *before, const struct move *m,
                 return "it is run again although it may have run";
         if (!timers_fit(plan, w))
                 return "a timer is set that its state has no use for";
-        return NULL;
+        return wish_offence(plan, w);
 }
 
 /* Telling worlds apart */
 
-static uint32_t bits(const bool *flags, unsigned n)
+static uint64_t bits(const bool *flags, unsigned n)
 {
-        uint32_t all = 0;
+        uint64_t all = 0;
 
         for (unsigned i = 0; i < n; i++)
-                all |= (uint32_t)flags[i] << i;
+                all |= (uint64_t)flags[i] << i;
         return all;
 }
 
@@ -267,12 +331,13 @@ void world_key(const struct world *w, uint8_t key[WORLD_KEY_SIZE])
 {
         const struct sg_life *f = &w->life;
         const bool flags[] = {
-                f->keeper,     f->placed,  f->ready,     f->gate,     f->released,  f->doomed,
-                f->killed,     f->again,   f->met,       f->may_pass, w->row.pid,   w->durable.pid,
-                w->foreground, w->adopted, w->launching, w->placing,  w->listening, w->grouping,
-                w->dropping,   w->handing, w->verifying, w->going,    w->following, w->checking,
-                w->born,       w->groups,  w->lives,     w->keeper,   w->go,        w->record,
-                w->terminal,   w->attached};
+                f->keeper,     f->placed,   f->ready,     f->gate,     f->released,  f->doomed,
+                f->killed,     f->again,    f->met,       f->may_pass, w->row.pid,   w->durable.pid,
+                w->foreground, w->adopted,  w->launching, w->placing,  w->listening, w->grouping,
+                w->dropping,   w->handing,  w->verifying, w->going,    w->following, w->checking,
+                w->born,       w->groups,   w->lives,     w->keeper,   w->go,        w->record,
+                w->terminal,   w->attached, w->cold,      w->queued,   w->hold,      w->held,
+                w->stuck,      w->met,      w->thawed};
         const uint8_t bytes[] = {(uint8_t)f->state,
                                  (uint8_t)f->failed_starts,
                                  w->row.state,
@@ -286,27 +351,39 @@ void world_key(const struct world *w, uint8_t key[WORLD_KEY_SIZE])
                                  w->timers,
                                  w->fate,
                                  w->said,
-                                 w->stops,
-                                 w->crashes,
-                                 w->unstored,
+                                 w->left.stops,
+                                 w->left.crashes,
+                                 w->left.unstored,
+                                 (uint8_t)f->asked,
+                                 w->frozen,
+                                 w->reasons,
+                                 w->waiting,
+                                 w->left.wishes,
+                                 w->left.retries,
                                  (uint8_t)(w->refusing | w->refused << 1)};
-        uint32_t all = bits(flags, SG_ELEMENTSOF(flags));
+        uint8_t *at = key;
+        uint64_t all = bits(flags, SG_ELEMENTSOF(flags));
 
         memset(key, 0, WORLD_KEY_SIZE);
-        memcpy(key, bytes, sizeof(bytes));
-        memcpy(key + sizeof(bytes), &all, sizeof(all));
-        memcpy(key + sizeof(bytes) + sizeof(all), w->asked, ASKED_MAX);
-        memcpy(key + sizeof(bytes) + sizeof(all) + ASKED_MAX, w->rows, sizeof(w->rows));
+        at = mempcpy(at, bytes, sizeof(bytes));
+        at = mempcpy(at, &all, sizeof(all));
+        at = mempcpy(at, w->asked, sizeof(w->asked));
+        at = mempcpy(at, w->rows, sizeof(w->rows));
+        at = mempcpy(at, w->wishes, sizeof(w->wishes));
+        at = mempcpy(at, w->calls, sizeof(w->calls));
+        assert(at <= key + WORLD_KEY_SIZE);
 }
 
 void world_print(const struct world *w)
 {
         fprintf(stderr,
                 "%-10s row %u/%u durable %u/%u attempt %u keeper %d/%d gate %d go %d/%d placed %d "
-                "ready %d fate %u record %d lives %d groups %d asked %u%u%u again %d\n",
+                "ready %d fate %u record %d lives %d groups %d asked %u%u%u again %d "
+                "hold %d/%d frozen %u/%u cold %d calls %u%u answers %u\n",
                 sg_life_state_to_string(w->life.state), w->row.state, w->row.intent,
                 w->durable.state, w->durable.intent, w->row.attempt, w->life.keeper, w->keeper,
                 w->life.gate, w->life.released, w->go, w->life.placed, w->life.ready, w->fate,
                 w->record, w->lives, w->groups, w->asked[0], w->asked[1], w->asked[2],
-                w->life.again);
+                w->life.again, w->hold, w->held, w->frozen, w->reasons, w->cold, w->calls[0].kind,
+                w->calls[1].kind, w->waiting);
 }
