@@ -26,6 +26,7 @@
 #include "core/job/job.h"
 #include "core/life/fate.h"
 #include "core/life/names.h"
+#include "core/life/states.h"
 
 /* Of `run`, by Ctrl-C, with its terminal, or as the governor was away for too long. */
 #define SG_LIFE_RUNNER_GONE "its schedctl run went away before it started"

@@ -1,25 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
-/* The vocabulary of a job's life (life.h): where it stands, what can happen, what is to be done. */
-
-#define SG_LIFE_STATES(X)                                                                          \
-        X(NEW, new)               /* its submission is being stored, nobody sees it */             \
-        X(WAITING, waiting)       /* in the queue, or kept out of it */                            \
-        X(BEGINNING, beginning)   /* its groups are made, `starting` is being stored */            \
-        X(YIELDING, yielding)     /* something is short: what it has got goes back */              \
-        X(OFFERED, offered)       /* stored, until its terminal comes for it */                    \
-        X(STARTING, starting)     /* its keeper, its place and its process are waited for */       \
-        X(PUBLISHING, publishing) /* its fate is being published by us, not by its keeper */       \
-        X(RELEASED, released)     /* GO was sent */                                                \
-        X(RUNNING, running)       /* or suspended */                                               \
-        X(DROPPED, dropped)       /* its gate was closed before GO: its keeper goes away */        \
-        X(LOOKING, looking)       /* its directory is asked what became of it */                   \
-        X(LINGERING, lingering)   /* that is known, but something of it lives */                   \
-        X(ASKING, asking)         /* systemd is asked how it ended */                              \
-        X(LISTENING, listening)   /* what it said last is being read */                            \
-        X(ENDING, ending)         /* its end is being stored */                                    \
-        X(CLEARING, clearing)     /* … is stored; its keeper and its groups are still there */   \
-        X(GONE, gone)
+/* The vocabulary of a job's life (life.h): what can happen, and what is to be done. */
 
 #define SG_LIFE_EVENTS(X)                                                                          \
         X(STORED)      /* its submission is durable */                                             \
@@ -147,15 +128,11 @@
         X(ARM_CLEAR, arm_clear)                                                                    \
         X(FREE, free)
 
-#define SG_LIFE_STATE(name, text) SG_LIFE_##name,
-enum sg_life_state { SG_LIFE_STATES(SG_LIFE_STATE) _SG_LIFE_STATE_MAX };
-
 #define SG_LIFE_EVENT(name) SG_LIFE_E_##name,
 enum sg_life_event_kind { SG_LIFE_E_NONE, SG_LIFE_EVENTS(SG_LIFE_EVENT) _SG_LIFE_EVENT_MAX };
 
 #define SG_LIFE_ACTION(name, text) SG_LIFE_DO_##name,
 enum sg_life_action { SG_LIFE_DO_NOTHING, SG_LIFE_ACTIONS(SG_LIFE_ACTION) _SG_LIFE_ACTION_MAX };
 
-const char *sg_life_state_to_string(enum sg_life_state state);
 const char *sg_life_event_to_string(enum sg_life_event_kind kind); /* "START_STORED" */
 const char *sg_life_action_to_string(enum sg_life_action action);
