@@ -242,6 +242,7 @@ NEEDS_demo := build demo
 NEEDS_pictures := build check pictures
 NEEDS_deb := build deb
 NEEDS_bench-launch := build bench
+NEEDS_bench-against := build check bench
 NEEDS_bench-loop := build check
 NEEDS_bench-loop-vm := build vm
 NEEDS_bench-monitor := build bench
@@ -337,7 +338,7 @@ coverage: deps
 	+@$(MAKE) --no-print-directory VARIANT=cov coverage
 endif
 
-.PHONY: demo bench-launch bench-loop bench-loop-vm bench-monitor bench-parse bench-sim bench-vm bench-omp
+.PHONY: demo bench-against bench-launch bench-loop bench-loop-vm bench-monitor bench-parse bench-sim bench-vm bench-omp
 demo: deps all $(WORKLOADS)
 	@$(TEST_ENV) tests/demo/demo
 # Those in the README, from live runs; the screen is tmux's.
@@ -355,6 +356,8 @@ bench-monitor: deps all $(BENCHES)
 	@$(TEST_ENV) tests/bench/bench-monitor; first=$$?; $(TEST_ENV) tests/bench/bench-watch && exit $$first
 bench-sim: deps $(O)/schedctl
 	@$(TEST_ENV) tests/bench/bench-sim
+bench-against: deps all $(BENCHES) $(WORKLOADS)
+	@$(TEST_ENV) tests/bench/bench-against $(or $(BUILD),$(error BUILD=…/build/release of a checkout of before)) $(ROUNDS)
 bench-parse: deps $(O)/tests/bench/bench_parse
 	@$(O)/tests/bench/bench_parse
 bench-omp: deps all
@@ -478,6 +481,7 @@ help:
 #h make soak            20 minutes of mixed load (SG_SOAK_SECONDS=): is anything lost, doubled, left, growing?
 #h make demo            three training jobs under three policies, live, within 90 seconds
 #h make pictures        those of the README, from live runs
+#h make bench-against   BUILD=: launch, loop and monitor in turns with another build, and the ratios
 #h make bench-launch    what a job's start costs, next to its peers
 #h make bench-loop      a step of each policy, and from a job's start or end to changed weights
 #h make bench-loop-vm   the latter under systemd in a guest, next to one SetUnitProperties
