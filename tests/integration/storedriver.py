@@ -3,6 +3,7 @@
 that version kept them, and jobs in all states that have to come through."""
 import contextlib
 import os
+import pathlib
 import shutil
 import sqlite3
 
@@ -22,7 +23,7 @@ def is_old(state):
 
 
 def take_back(state):
-    """Puts the database of a stopped daemon back to schema 5."""
+    """Puts the database of a stopped daemon back to schema 5, from before there were reasons in attempts' directories."""
     path = f"{state}/schedgov.db"
     with open(DUMP, encoding="utf-8") as f:
         dump = f.read()
@@ -38,6 +39,8 @@ def take_back(state):
                 db.execute(f"INSERT INTO main.{table} ({', '.join(columns)}) SELECT {values} FROM new.{table}")
     shutil.copymode(path, f"{path}.old")
     os.rename(f"{path}.old", path)
+    for reasons in pathlib.Path(state, "jobs").glob("*/frozen"):
+        reasons.unlink()
     assert is_old(state) and not os.path.exists(f"{path}-wal")
 
 

@@ -26,6 +26,8 @@ enum sg_sql { /* prepared statements, kept */
               SG_SQL_JOB_UPDATE,
               SG_SQL_JOB_HOLD,
               SG_SQL_JOB_FREEZE,
+              SG_SQL_JOBS_FROZEN,
+              SG_SQL_JOBS_FROZEN_ELSEWHERE,
               SG_SQL_JOB_GET,
               SG_SQL_JOB_OLD,
               SG_SQL_JOB_BY_TOKEN,
@@ -121,6 +123,10 @@ int sg_db_update(struct sg_db *db, const struct sg_job *job);
 int sg_db_finish(struct sg_db *db, const struct sg_job *job);
 int sg_db_hold(struct sg_db *db, const struct sg_job *job);
 int sg_db_freeze(struct sg_db *db, const struct sg_job_key *key, uint64_t reasons, bool on);
+/* Jobs with attempts whose reasons are in their rows: origin, n, attempt, reasons; and that these
+ * are in their directories now. */
+int sg_db_frozen(struct sg_db *db, sg_db_row_cb cb, void *userdata);
+int sg_db_frozen_elsewhere(struct sg_db *db);
 /* One small step of what retention asks for; `ended` jobs have just been added. */
 int sg_db_prune(struct sg_db *db, unsigned ended);
 

@@ -21,6 +21,26 @@ static int each_row(struct sg_db *db, sqlite3_stmt *stmt, sg_db_row_cb cb, void 
         return r < 0 ? r : rows;
 }
 
+int sg_db_frozen(struct sg_db *db, sg_db_row_cb cb, void *userdata)
+{
+        sqlite3_stmt *stmt;
+        int r;
+
+        r = sg_db_statement(db, SG_SQL_JOBS_FROZEN, &stmt);
+        if (r >= 0)
+                r = each_row(db, stmt, cb, userdata);
+        return r < 0 ? r : 0;
+}
+
+int sg_db_frozen_elsewhere(struct sg_db *db)
+{
+        sqlite3_stmt *stmt;
+        int r;
+
+        r = sg_db_statement(db, SG_SQL_JOBS_FROZEN_ELSEWHERE, &stmt);
+        return r < 0 ? r : sg_db_run(db, stmt);
+}
+
 int sg_db_live_jobs(struct sg_db *db, sg_db_row_cb cb, void *userdata)
 {
         sqlite3_stmt *stmt;

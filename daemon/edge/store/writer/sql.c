@@ -14,6 +14,7 @@
 
 _Static_assert(SG_JOB_FINAL == 32, "the SQL below and in schema.c has this number in it");
 #define LIVE "state < 32"
+#define FROZEN_IN_ROW LIVE " AND adopted = 0 AND frozen <> 0"
 #define FINAL "state >= 32"
 
 /* In the texts, "@" stands for the list of all of a job's columns. */
@@ -36,6 +37,8 @@ static const char *const texts[_SG_SQL_MAX] = {
         [SG_SQL_JOB_HOLD] = "UPDATE jobs SET hold = ?3 WHERE n = ?2 AND origin = ?1",
         [SG_SQL_JOB_FREEZE] = "UPDATE jobs SET frozen = iif(?4, frozen | ?3, frozen & ~?3)"
                               " WHERE n = ?2 AND origin = ?1",
+        [SG_SQL_JOBS_FROZEN] = "SELECT origin, n, attempt, frozen FROM jobs WHERE " FROZEN_IN_ROW,
+        [SG_SQL_JOBS_FROZEN_ELSEWHERE] = "UPDATE jobs SET frozen = 0 WHERE " FROZEN_IN_ROW,
         [SG_SQL_JOB_OLD] = "SELECT state, reason, hold, spec, attempt FROM jobs"
                            " WHERE n = ?2 AND origin = ?1",
         [SG_SQL_JOB_BY_TOKEN] = "SELECT @ FROM jobs WHERE uid = ?1 AND token = ?2",

@@ -171,6 +171,6 @@ void ends_with(const struct sg_exit *record)
 {
         HAPPENS(ENDED);
         HAPPENS(LOOKED, .finding = SG_FOUND_RECORD);
-        assert_plan("check_groups");
+        assert_plan("refreeze check_groups");
         HAPPENS(EMPTY, .end = {.record = record});
 }

@@ -330,7 +330,7 @@ static void test_keeper_timer(void **state)
         assert_plan("kill_keeper");
         HAPPENS(KEEPER_GONE);
         HAPPENS(LOOKED, .finding = SG_FOUND_LOST);
-        assert_plan("say_keeper_lost check_groups");
+        assert_plan("say_keeper_lost refreeze check_groups");
         HAPPENS(EMPTY);
         assert_ends(SG_JOB_KILLED, "its keeper was killed; how it ended is not known");
 }

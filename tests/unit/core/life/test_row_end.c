@@ -254,7 +254,7 @@ static void test_met_at_its_start(void **state)
         assert_plan("follow");
         assert_false(w.life.met);
         HAPPENS(FOLLOWED, .pid = 17);
-        assert_plan("changed take_up arm_time_limit");
+        assert_plan("refreeze changed take_up arm_time_limit");
         assert_row(SG_JOB_RUNNING, NULL);
         assert_int_equal(w.row.pid, 17);
         assert_int_equal(w.row.started_usec, w.now);
@@ -267,9 +267,9 @@ static void test_met_suspended(void **state)
         w.row.pid = 16;
         w.row.started_usec = 5;
         comes_back(SG_JOB_SUSPENDED);
-        HAPPENS(LOOKED, .finding = SG_FOUND_RUNNING, .pid = 5);
+        HAPPENS(LOOKED, .finding = SG_FOUND_RUNNING, .pid = 5, .reasons = SG_FREEZE_USER);
         HAPPENS(FOLLOWED, .pid = 17);
-        assert_plan("take_up arm_time_limit");
+        assert_plan("refreeze take_up arm_time_limit");
         assert_row(SG_JOB_SUSPENDED, NULL);
         assert_int_equal(w.row.pid, 16);
         assert_int_equal(w.row.started_usec, 5);
@@ -282,7 +282,7 @@ static void test_met_as_it_was_to_end(void **state)
         comes_back(SG_JOB_RUNNING);
         HAPPENS(LOOKED, .finding = SG_FOUND_RUNNING, .pid = 5);
         HAPPENS(FOLLOWED, .pid = 17);
-        assert_plan("take_up term arm_grace");
+        assert_plan("refreeze take_up term arm_grace");
 }
 
 static void test_met_after_its_time(void **state)
@@ -305,7 +305,7 @@ static void test_killed_before_it_is_found(void **state)
         assert_plan("kill");
         HAPPENS(LOOKED, .finding = SG_FOUND_RUNNING, .pid = 5);
         HAPPENS(FOLLOWED, .pid = 17);
-        assert_plan("take_up kill");
+        assert_plan("refreeze take_up kill");
         HAPPENS(STOP, .intent = SG_INTENT_CANCEL);
         assert_plan("acknowledge");
 }

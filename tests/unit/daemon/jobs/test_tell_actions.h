@@ -76,6 +76,15 @@ static void play(struct sg_live *l, enum sg_life_action action)
 
 /* All but those of tell.c itself. */
 #define PLAYED(X)                                                                                  \
+        X(KEEP_BACK, keep_back)                                                                    \
+        X(STORE_HOLD, store_hold)                                                                  \
+        X(STORE_FREEZE, store_freeze)                                                              \
+        X(UNSTORE_FREEZE, unstore_freeze)                                                          \
+        X(FREEZE, freeze)                                                                          \
+        X(THAW, thaw)                                                                              \
+        X(REFREEZE, refreeze)                                                                      \
+        X(PAUSE, pause)                                                                            \
+        X(ANSWER, answer)                                                                          \
         X(AWAIT, await)                                                                            \
         X(ENQUEUE, enqueue)                                                                        \
         X(LEAVE_QUEUE, leave_queue)                                                                \

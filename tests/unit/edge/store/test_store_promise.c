@@ -3,7 +3,7 @@
  * other request. */
 
 #include "core/job/freeze.h"
-#include "tests/unit/edge/store/test_store.h"
+#include "tests/unit/edge/store/fixture.h"
 #include "tests/unit/edge/store/test_store_disk.h"
 
 static void expect_hold(struct sg_store *s, uint64_t hold)
