@@ -196,7 +196,7 @@ static int db_migrate_from(struct sg_db *db, int64_t version)
 }
 
 /* All steps in one transaction: whatever happens, the file is of the one version or the other. */
-static int db_migrate(struct sg_db *db, int64_t version)
+static int db_migrate(struct sg_db *db, int64_t version, sg_db_migrated_cb migrated, void *userdata)
 {
         int r;
 
@@ -205,6 +205,8 @@ static int db_migrate(struct sg_db *db, int64_t version)
         r = sg_db_begin(db);
         if (r >= 0)
                 r = db_migrate_from(db, version);
+        if (r >= 0 && version > 0)
+                r = migrated(db, userdata);
         if (r >= 0) {
                 db_fault(db, "store-upgrade-before-commit");
                 r = sg_db_commit(db);
@@ -239,7 +241,7 @@ static int db_configure(struct sg_db *db)
                            "PRAGMA journal_size_limit = 8388608;");
 }
 
-int sg_db_open(struct sg_db *db, const char *path)
+int sg_db_open(struct sg_db *db, const char *path, sg_db_migrated_cb migrated, void *userdata)
 {
         const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX |
                           SQLITE_OPEN_EXRESCODE;
@@ -265,7 +267,7 @@ int sg_db_open(struct sg_db *db, const char *path)
         if (r >= 0)
                 r = db_configure(db);
         if (r >= 0)
-                r = db_migrate(db, version);
+                r = db_migrate(db, version, migrated, userdata);
         return r;
 }
 

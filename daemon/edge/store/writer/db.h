@@ -75,9 +75,12 @@ typedef int (*sg_db_row_cb)(sqlite3_stmt *row, void *userdata);
 
 /* --- store-db.c: the file, transactions, errors --- */
 
+/* An older file has been brought to this schema, and the COMMIT of that is next: what has to be
+ * done outside of the database for it. It may have been done before, by one who was killed then. */
+typedef int (*sg_db_migrated_cb)(struct sg_db *db, void *userdata);
 /* Opens or creates, and migrates: an older file is one of ours or as it was, never between. On
  * failure sg_db_why() says what to do; nothing is overwritten. */
-int sg_db_open(struct sg_db *db, const char *path);
+int sg_db_open(struct sg_db *db, const char *path, sg_db_migrated_cb migrated, void *userdata);
 /* checkpoint: the WAL goes into the database; without it the next opener does that. */
 void sg_db_close(struct sg_db *db, bool checkpoint);
 int sg_db_begin(struct sg_db *db);

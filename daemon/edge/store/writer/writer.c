@@ -212,7 +212,6 @@ static void forget(const struct sg_job_key *key, void *userdata)
 
 struct reasons {
         struct sg_writer *writer;
-        unsigned n;
         int error;
 };
 
@@ -225,7 +224,6 @@ static int take_over_reason(sqlite3_stmt *row, void *userdata)
 
         (void)snprintf(key.origin, sizeof(key.origin), "%s",
                        (const char *)sqlite3_column_text(row, 0));
-        all->n++;
         r = sg_attempt_freeze(&all->writer->attempts, &key, (uint64_t)sqlite3_column_int64(row, 3),
                               true);
         if (r < 0 && r != -ENOENT) /* without a directory there is nothing to be frozen */
@@ -233,18 +231,15 @@ static int take_over_reason(sqlite3_stmt *row, void *userdata)
         return 0;
 }
 
-/* From the rows of an older daemon, once: if it can't be done now it is at the next start. */
-static int take_over_reasons(struct sg_writer *w)
+/* From the rows of an older daemon. */
+static int take_over_reasons(struct sg_db *db, void *userdata)
 {
-        struct reasons all = {.writer = w};
-        int r = sg_db_frozen(&w->db, take_over_reason, &all);
+        struct reasons all = {.writer = userdata};
+        int r = sg_db_frozen(db, take_over_reason, &all);
 
-        if (r < 0 || all.n == 0 || all.error < 0)
-                return r;
-        r = sg_db_begin(&w->db);
         if (r >= 0)
-                r = sg_db_frozen_elsewhere(&w->db);
-        return r < 0 ? r : sg_db_commit(&w->db);
+                r = all.error;
+        return r < 0 ? r : sg_db_frozen_elsewhere(db);
 }
 
 static int writer_open(struct sg_writer *w, const char *state_dir, char why[512])
@@ -261,11 +256,9 @@ static int writer_open(struct sg_writer *w, const char *state_dir, char why[512]
         }
         r = sg_path_join(path, sizeof(path), state_dir, "schedgov.db");
         if (r >= 0)
-                r = sg_db_open(&w->db, path);
+                r = sg_db_open(&w->db, path, take_over_reasons, w);
         w->db.forget = forget;
         w->db.forget_userdata = w;
-        if (r >= 0)
-                r = take_over_reasons(w);
         if (r >= 0)
                 r = sg_attempts_each(&w->attempts, sweep_attempt, w);
         if (r < 0)
