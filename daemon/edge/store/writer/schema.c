@@ -112,8 +112,8 @@ const char *const sg_sql_migrations[] = {
         "UPDATE events SET state = state + 28 WHERE state >= 4;",
         /* Why an adopted job is frozen. Of one with an attempt that is in its directory, where the
          * writer puts it (take_over_reasons()): whom an older daemon suspended its user did. */
-        "ALTER TABLE jobs ADD COLUMN frozen INTEGER NOT NULL DEFAULT 0;"
-        "UPDATE jobs SET frozen = 1 WHERE state = 3 AND adopted = 0;",
+        ("ALTER TABLE jobs ADD COLUMN frozen INTEGER NOT NULL DEFAULT 0;"
+         "UPDATE jobs SET frozen = 1 WHERE state = 3 AND adopted = 0;"),
 };
 
 const unsigned sg_sql_n_migrations = SG_ELEMENTSOF(sg_sql_migrations);
