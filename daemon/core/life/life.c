@@ -4,14 +4,14 @@
 #include <errno.h>
 
 #define STATE_NAME(name, text) [SG_LIFE_##name] = #text,
-static const char *const state_names[] = {SG_LIFE_STATES(STATE_NAME)};
+static const char state_names[][16] = {SG_LIFE_STATES(STATE_NAME)};
 
 #define EVENT_NAME(name) [SG_LIFE_E_##name] = #name,
-static const char *const event_names[] = {[SG_LIFE_E_NONE] = "NONE", SG_LIFE_EVENTS(EVENT_NAME)};
+static const char event_names[][20] = {[SG_LIFE_E_NONE] = "NONE", SG_LIFE_EVENTS(EVENT_NAME)};
 
 #define ACTION_NAME(name, text) [SG_LIFE_DO_##name] = #text,
-static const char *const action_names[] = {[SG_LIFE_DO_NOTHING] = "nothing",
-                                           SG_LIFE_ACTIONS(ACTION_NAME)};
+static const char action_names[][20] = {[SG_LIFE_DO_NOTHING] = "nothing",
+                                        SG_LIFE_ACTIONS(ACTION_NAME)};
 
 const char *sg_life_state_to_string(enum sg_life_state state)
 {
@@ -183,7 +183,7 @@ const struct sg_life_rule *sg_life_match(const struct sg_life_step *s)
                 const struct sg_life_rule *rule = &sg_life_rules[i];
 
                 if (rule->state == s->life->state && rule->event == s->event->kind &&
-                    (!rule->when || rule->when(s)))
+                    sg_life_holds(rule, s))
                         return rule;
         }
         return NULL;
@@ -201,8 +201,7 @@ int sg_life_step(struct sg_life *life, struct sg_job *row, const struct sg_life_
                 *life = before;
                 return -ENOTSUP;
         }
-        if (rule->row)
-                rule->row(&s);
+        sg_life_write_row(rule->row, &s);
         life->state = rule->next;
         make_plan(&s, rule, ret);
         return 0;

@@ -30,7 +30,7 @@ bool sg_life_may_pass(int error)
 
 /* The beginning */
 
-void sg_life_row_begin(struct sg_life_step *s)
+static void row_begin(struct sg_life_step *s)
 {
         struct sg_job *row = s->row;
 
@@ -57,37 +57,37 @@ static void say_cannot(struct sg_life_step *s, const char *what)
         (void)sg_job_set_reason(s->row, "cannot %s: %s", what, error_of(s->event));
 }
 
-void sg_life_row_short(struct sg_life_step *s)
+static void row_short(struct sg_life_step *s)
 {
         say_cannot(s, s->event->what);
 }
 
-void sg_life_row_unstored(struct sg_life_step *s)
+static void row_unstored(struct sg_life_step *s)
 {
         say_cannot(s, "store its start");
 }
 
 /* What is short now may not be later. Nobody asks for another attempt of one that had none. */
-void sg_life_row_back_in_queue(struct sg_life_step *s)
+static void row_back_in_queue(struct sg_life_step *s)
 {
         s->row->state = SG_JOB_QUEUED;
         s->row->intent = SG_INTENT_NONE;
         s->row->begin_usec = s->event->now_usec + START_AGAIN_USEC;
 }
 
-void sg_life_row_not_started(struct sg_life_step *s)
+static void row_not_started(struct sg_life_step *s)
 {
         /* (a socket's path may be missing for a moment) */
         s->life->may_pass = sg_life_may_pass(s->event->error) || s->event->error == -ENOENT;
         say_cannot(s, s->event->what);
 }
 
-void sg_life_row_admitted(struct sg_life_step *s)
+static void row_admitted(struct sg_life_step *s)
 {
         s->row->pid = s->event->pid;
 }
 
-void sg_life_row_started(struct sg_life_step *s)
+static void row_started(struct sg_life_step *s)
 {
         s->life->failed_starts = 0;
         s->row->state = SG_JOB_RUNNING;
@@ -103,28 +103,28 @@ static void say_frozen(struct sg_life_step *s)
 }
 
 /* The daemon that had started it died before that was stored. */
-void sg_life_row_followed(struct sg_life_step *s)
+static void row_followed(struct sg_life_step *s)
 {
         if (s->row->pid == 0)
                 s->row->pid = s->event->pid;
         if (s->row->state == SG_JOB_STARTING)
-                sg_life_row_started(s);
+                row_started(s);
         say_frozen(s);
 }
 
-void sg_life_row_found_frozen(struct sg_life_step *s)
+static void row_found_frozen(struct sg_life_step *s)
 {
         s->row->frozen = s->life->doomed ? 0 : s->event->reasons;
 }
 
-void sg_life_row_lingers(struct sg_life_step *s)
+static void row_lingers(struct sg_life_step *s)
 {
-        sg_life_row_found_frozen(s);
+        row_found_frozen(s);
         if (s->row->state != SG_JOB_STARTING)
                 say_frozen(s);
 }
 
-void sg_life_row_is_to_end(struct sg_life_step *s)
+static void row_is_to_end(struct sg_life_step *s)
 {
         if (s->event->why)
                 (void)sg_job_set_reason(s->row, "%s", s->event->why);
@@ -132,7 +132,7 @@ void sg_life_row_is_to_end(struct sg_life_step *s)
         s->row->changed_usec = s->event->now_usec;
 }
 
-void sg_life_row_time_is_over(struct sg_life_step *s)
+static void row_time_is_over(struct sg_life_step *s)
 {
         (void)sg_job_set_reason(s->row, "%s", s->event->why);
         s->row->intent = SG_INTENT_TIMEOUT;
@@ -140,12 +140,12 @@ void sg_life_row_time_is_over(struct sg_life_step *s)
 }
 
 /* As soon as it is back in the queue. */
-void sg_life_row_cancelled_later(struct sg_life_step *s)
+static void row_cancelled_later(struct sg_life_step *s)
 {
         s->row->intent = SG_INTENT_CANCEL;
 }
 
-void sg_life_row_released(struct sg_life_step *s)
+static void row_released(struct sg_life_step *s)
 {
         s->life->again = false;
         s->life->killed = false;
@@ -153,43 +153,43 @@ void sg_life_row_released(struct sg_life_step *s)
 
 /* Held, frozen */
 
-void sg_life_row_held(struct sg_life_step *s)
+static void row_held(struct sg_life_step *s)
 {
         s->row->hold = s->event->on;
 }
 
 /* What is announced is the event that was stored. */
-void sg_life_row_held_in_queue(struct sg_life_step *s)
+static void row_held_in_queue(struct sg_life_step *s)
 {
-        sg_life_row_held(s);
+        row_held(s);
         s->row->changed_usec = s->event->asked_usec;
 }
 
-void sg_life_row_frozen_for(struct sg_life_step *s)
+static void row_frozen_for(struct sg_life_step *s)
 {
         s->row->frozen = sg_freeze_change(s->row->frozen, s->event->reasons, s->event->on);
 }
 
-void sg_life_row_not_frozen_for(struct sg_life_step *s)
+static void row_not_frozen_for(struct sg_life_step *s)
 {
         s->row->frozen &= ~s->event->reasons;
 }
 
-void sg_life_row_suspended(struct sg_life_step *s)
+static void row_suspended(struct sg_life_step *s)
 {
         s->row->state = SG_JOB_SUSPENDED;
 }
 
-void sg_life_row_resumed(struct sg_life_step *s)
+static void row_resumed(struct sg_life_step *s)
 {
         s->row->state = SG_JOB_RUNNING;
 }
 
 /* Who manages its unit has thawed it: what we wanted doesn't count any more. */
-void sg_life_row_overruled(struct sg_life_step *s)
+static void row_overruled(struct sg_life_step *s)
 {
         s->row->frozen = 0;
-        sg_life_row_resumed(s);
+        row_resumed(s);
 }
 
 /* The end */
@@ -227,13 +227,13 @@ static void requeue(struct sg_life_step *s)
         row->changed_usec = s->event->now_usec;
 }
 
-void sg_life_row_cancelled(struct sg_life_step *s)
+static void row_cancelled(struct sg_life_step *s)
 {
-        sg_life_row_is_to_end(s);
+        row_is_to_end(s);
         end_as(s, SG_JOB_KILLED);
 }
 
-void sg_life_row_failed(struct sg_life_step *s)
+static void row_failed(struct sg_life_step *s)
 {
         if (s->event->state == SG_JOB_FAILED)
                 end_as_failure(s);
@@ -241,24 +241,24 @@ void sg_life_row_failed(struct sg_life_step *s)
                 end_as(s, s->event->state);
 }
 
-void sg_life_row_given_up(struct sg_life_step *s)
+static void row_given_up(struct sg_life_step *s)
 {
-        sg_life_row_not_started(s);
+        row_not_started(s);
         end_as_failure(s);
 }
 
-void sg_life_row_hand_failed(struct sg_life_step *s)
+static void row_hand_failed(struct sg_life_step *s)
 {
         say_cannot(s, "hand it over to its shim");
         end_as_failure(s);
 }
 
-void sg_life_row_cannot_yield(struct sg_life_step *s)
+static void row_cannot_yield(struct sg_life_step *s)
 {
         end_as_failure(s);
 }
 
-void sg_life_row_never_ran(struct sg_life_step *s)
+static void row_never_ran(struct sg_life_step *s)
 {
         struct sg_job *row = s->row;
 
@@ -303,7 +303,7 @@ static void say_retry(struct sg_job *row)
 }
 
 /* The row says how the attempt ended: the job ends with it, or goes back to the queue. */
-void sg_life_row_concluded(struct sg_life_step *s)
+static void row_concluded(struct sg_life_step *s)
 {
         struct sg_job *row = s->row;
 
@@ -318,13 +318,22 @@ void sg_life_row_concluded(struct sg_life_step *s)
         }
 }
 
-void sg_life_row_told(struct sg_life_step *s)
+static void row_told(struct sg_life_step *s)
 {
         end_as(s, (enum sg_job_state)s->row->state);
 }
 
 /* It was cancelled on its way back to the queue. */
-void sg_life_row_killed_after_all(struct sg_life_step *s)
+static void row_killed_after_all(struct sg_life_step *s)
 {
         end_as(s, SG_JOB_KILLED);
+}
+
+#define ROW(name, text) [SG_LIFE_ROW_##name] = text,
+static void (*const rows[])(struct sg_life_step *s) = {SG_LIFE_ROWS(ROW)};
+
+void sg_life_write_row(enum sg_life_row row, struct sg_life_step *s)
+{
+        if (row != SG_LIFE_ROW_AS_IS)
+                rows[row](s);
 }
