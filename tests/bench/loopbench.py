@@ -158,7 +158,7 @@ def figures(name, times):
     """Prints and returns median and p99, in millitimes, without the Nones: nothing to change."""
     ordered = sorted(s for s in times if s is not None)
     p50, p99 = (ordered[min(len(ordered) - 1, int(len(ordered) * q))] * 1e3 for q in (.5, .99))
-    print(f"{name:34} median {p50:6.1f} ms, p99 {p99:6.1f} ms, {len(ordered)} times"
+    print(f"{name:34} median {p50:6.2f} ms, p99 {p99:6.2f} ms, {len(ordered)} times"
           f"{f', {len(times) - len(ordered)} with nothing to change' if None in times else ''}",
           flush=True)
     return p50, p99
