@@ -5,6 +5,7 @@
  * CPU-seconds ÷ the node's CPUs, that is seconds alone on the node.
  */
 
+#include "core/job/speedup.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -35,6 +36,7 @@ struct sg_estimate {
         double total;               /* what it has used included */
         double to[SG_N_MILESTONES]; /* seconds alone to each; NaN = passed, or not known */
         double exponent;            /* its speed grows as share^exponent; 1 = linearly */
+        struct sg_speedup speedup;  /* … where shares come in whole CPUs */
         double efficiency;          /* G of the driving resource (eq. 4.2); NaN = none yet */
         double loss_rate;   /* |dE| per second alone, of E's range, by its last reports; NaN */
         uint64_t n_reports; /* that count, in this attempt */

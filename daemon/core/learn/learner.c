@@ -35,10 +35,16 @@ void sg_learner_configure(struct sg_learner *l, const struct sg_learner_job *j)
 {
         double before = l->job.exponent;
 
+        bool whole = l->job.whole;
+
         l->job = *j;
-        if (!l->claims || before == j->exponent || (isnan(before) && isnan(j->exponent)))
+        if (!l->claims ||
+            (whole == j->whole && (before == j->exponent || (isnan(before) && isnan(j->exponent)))))
                 return;
         sg_scaling_give(&l->claims->scaling, j->exponent);
+        l->claims->scaling.whole = false;
+        if (j->whole)
+                sg_scaling_use_whole(&l->claims->scaling, &j->usual);
         sg_work_forget(&l->claims->work, SG_WORK_SPEED);
         l->claims->fresh[SG_WORK_SPEED] = false;
 }
@@ -77,6 +83,8 @@ int sg_learner_make_claims(struct sg_learner *l)
         sg_work_init(&l->claims->work, !l->job.restarted);
         sg_trust_init(&l->claims->trust);
         sg_scaling_init(&l->claims->scaling, l->job.exponent);
+        if (l->job.whole)
+                sg_scaling_use_whole(&l->claims->scaling, &l->job.usual);
         return 0;
 }
 
@@ -136,10 +144,26 @@ static bool is_linear(const struct sg_learner *l)
         return !(l->job.exponent > 0) && sg_learner_width(l) * l->job.cpus < SINGLE;
 }
 
+static struct sg_speedup speedup_of(const struct sg_learner *l)
+{
+        if (l->job.whole && l->claims)
+                return l->claims->scaling.pace.curve;
+        if (l->job.whole && !(l->job.exponent > 0))
+                return l->job.usual;
+        return sg_speedup_of(l->job.exponent > 0 ? l->job.exponent : 1);
+}
+
 static double exponent_of(const struct sg_learner *l)
 {
+        double width = sg_learner_width(l);
+        struct sg_speedup curve;
+
         if (is_linear(l))
                 return 1;
+        if (l->job.whole) {
+                curve = speedup_of(l);
+                return sg_speedup_exponent(&curve, l->job.cpus * (isnan(width) ? 1 : width));
+        }
         return l->claims ? l->claims->scaling.exponent : l->job.exponent > 0 ? l->job.exponent : 1;
 }
 
@@ -290,6 +314,16 @@ static double guess(const struct sg_class_history *h, double cpu, bool *ret_know
         return h && h->n_cpu > 0 ? 2 * cpu : fmax(SIZE_UNKNOWN, 2 * cpu);
 }
 
+/* Of a curve that has just changed the points before don't count, but the speeds on it do. */
+static double cost_of(const struct sg_learner *l, enum sg_work_measure measure)
+{
+        double cost = sg_learner_cost(l, measure);
+
+        if (isnan(cost) && measure == SG_WORK_SPEED && l->job.whole)
+                cost = 1 / sg_pace_on_one(&l->claims->scaling.pace);
+        return cost;
+}
+
 /* Where it is on its way, and what all of it takes, in CPU-seconds; of a job whose pace isn't set
  * by the CPU, seconds by what it uses. cost NaN: not known. */
 struct place {
@@ -326,9 +360,9 @@ static struct place place_of(const struct sg_learner *l, double now, double cpu)
         if (!l->claims || l->claims->work.n == 0)
                 return p;
         measure = measure_of(l);
-        if (isnan(sg_learner_cost(l, measure)))
+        if (isnan(cost_of(l, measure)))
                 measure = SG_WORK_CPU;
-        p.cost = sg_learner_cost(l, measure);
+        p.cost = cost_of(l, measure);
         p.x = sg_work_last(&l->claims->work)->x;
         if (p.cost > 0)
                 p.x += fmax(since(l, measure, now, cpu), 0) / p.cost;
@@ -406,6 +440,7 @@ void sg_learner_estimate(const struct sg_learner *l, const struct sg_class_histo
         *ret = (struct sg_estimate){
                 .to = {unknown, unknown, unknown, unknown},
                 .exponent = exponent_of(l),
+                .speedup = speedup_of(l),
                 .efficiency = unknown,
                 .loss_rate = unknown,
                 .n_reports = l->n_reports,

@@ -20,7 +20,9 @@ struct sg_learner_job {
         bool restarted; /* it may go on from a checkpoint: its first report needn't be its beginning
                          */
         double exponent; /* its speed grows as share^exponent; NaN or 0: as measured */
-        uint64_t steps;  /* as declared at submission; 0 = not */
+        bool whole;      /* shares come in whole CPUs: there is a curve in place of an exponent */
+        struct sg_speedup usual; /* … of what it is thought to be at first */
+        uint64_t steps;          /* as declared at submission; 0 = not */
 };
 
 /* One report, or the newest of several since the last. */

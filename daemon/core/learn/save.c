@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 /* Another layout gets another tag. */
-enum { TAG_CLAIMS = 2, TAG_EVALS = 3, TAG_LEARNER = 4, TAG_COUNTERS = 5 };
+enum { TAG_EVALS = 3, TAG_LEARNER = 4, TAG_COUNTERS = 5, TAG_CLAIMS = 6 };
 
 SG_DEFINE_CLEANUP(struct sg_learner *, sg_learner_free)
 
@@ -41,6 +41,19 @@ static void code_way(struct sg_record_codec *c, struct sg_work *w)
         }
 }
 
+static void code_pace(struct sg_record_codec *c, struct sg_pace *p)
+{
+        for (int i = 0; i < SG_PACE_LEVELS; i++) {
+                sg_record_codec_double(c, &p->levels[i].n);
+                sg_record_codec_double(c, &p->levels[i].cpus);
+                sg_record_codec_double(c, &p->levels[i].speed);
+                sg_record_codec_double(c, &p->levels[i].square);
+        }
+        sg_record_codec_doubles(c, p->usual.exponent, SG_SPEEDUP_OCTAVES);
+        sg_record_codec_doubles(c, p->curve.exponent, SG_SPEEDUP_OCTAVES);
+        sg_record_codec_doubles(c, p->sure, SG_SPEEDUP_OCTAVES);
+}
+
 static void code_scaling(struct sg_record_codec *c, struct sg_scaling *s)
 {
         double *const fields[] = {
@@ -51,6 +64,7 @@ static void code_scaling(struct sg_record_codec *c, struct sg_scaling *s)
 
         for (size_t i = 0; i < SG_ELEMENTSOF(fields); i++)
                 sg_record_codec_double(c, fields[i]);
+        code_pace(c, &s->pace);
 }
 
 static void code_trust(struct sg_record_codec *c, struct sg_trust *t)

@@ -24,6 +24,14 @@ void sg_scaling_init(struct sg_scaling *s, double exponent)
         sg_scaling_give(s, exponent);
 }
 
+void sg_scaling_use_whole(struct sg_scaling *s, const struct sg_speedup *usual)
+{
+        const struct sg_speedup given = sg_speedup_of(s->exponent);
+
+        s->whole = true;
+        sg_pace_init(&s->pace, s->given ? &given : usual);
+}
+
 static double share_since(const struct sg_scaling *s, const struct sg_scaling_count *c)
 {
         return fmin(fmax(c->cpu - s->cpu, 0) / ((c->now - s->now) * c->cpus), 1);
@@ -35,6 +43,8 @@ double sg_scaling_done(const struct sg_scaling *s, const struct sg_scaling_count
 
         if (!(dt > 0))
                 return s->done;
+        if (s->whole)
+                return s->done + dt * sg_speedup_at(&s->pace.curve, share_since(s, c) * c->cpus);
         return s->done +
                dt * c->cpus * width * pow(fmin(share_since(s, c) / width, 1), s->exponent);
 }
@@ -93,12 +103,18 @@ static void begin(struct sg_scaling *s, double x)
 bool sg_scaling_report(struct sg_scaling *s, double x, double cpus)
 {
         double dt = s->now - s->begun, share = (s->cpu - s->begun_cpu) / (dt * cpus), q;
+        bool tells, changed = false;
 
         if (dt < SECONDS_MIN)
                 return false;
-        if (share >= SHARE_MIN && x > s->x && s->highest <= STEADY * s->lowest)
+        tells = share >= SHARE_MIN && x > s->x && s->highest <= STEADY * s->lowest;
+        if (tells && s->whole)
+                changed = !s->given && sg_pace_take(&s->pace, share * cpus, (x - s->x) / dt);
+        else if (tells)
                 take(s, log(share), log((x - s->x) / dt));
         begin(s, x);
+        if (s->whole)
+                return changed;
         q = slope(s);
         if (s->given || fabs(q - s->exponent) < CHANGE_MIN)
                 return false;

@@ -7,9 +7,12 @@
  *
  * The exponent is the slope of log speed over log share, of intervals between reports in which the
  * share hardly changed. It stays 1 until it is surely less.
+ *
+ * Where shares come in whole CPUs there is a curve in its place (pace.h), and what counts is the
+ * time at each number of CPUs, by the curve: seconds of one CPU.
  */
 
-#include <stdbool.h>
+#include "core/learn/pace.h"
 #include <stdint.h>
 
 struct sg_scaling {
@@ -21,7 +24,8 @@ struct sg_scaling {
         double lowest, highest;
         /* of intervals, older ones fade */
         double n, share, speed, share_square, speed_square, product; /* logarithms */
-        bool given;
+        bool given, whole;
+        struct sg_pace pace;
 };
 
 struct sg_scaling_count {
@@ -30,6 +34,8 @@ struct sg_scaling_count {
 };
 
 void sg_scaling_init(struct sg_scaling *s, double exponent /* NaN or 0: as measured */);
+/* From the beginning: shares come in whole CPUs. usual: what is thought of its curve. */
+void sg_scaling_use_whole(struct sg_scaling *s, const struct sg_speedup *usual);
 void sg_scaling_give(struct sg_scaling *s, double exponent /* likewise */); /* in its place */
 void sg_scaling_advance(struct sg_scaling *s, const struct sg_scaling_count *c);
 /* What `done` will be then. */

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/*
+ * What a job's speeds with different numbers of CPUs say of its speed-up. A speed is how much of
+ * its work it does per second, by its reports; what it uses meanwhile says nothing, as threads that
+ * wait for each other use as much. Speeds are collected by octaves of CPUs; between two of them the
+ * measured exponent and what is usual are weighed by how sure each is.
+ */
+
+#include "core/job/speedup.h"
+#include <stdbool.h>
+
+#define SG_PACE_LEVELS (SG_SPEEDUP_OCTAVES + 1) /* about 1, 2, 4 … CPUs */
+
+struct sg_pace {
+        struct sg_pace_level {
+                double n;             /* intervals; older ones fade */
+                double cpus;          /* Σ log2, of CPUs from one up */
+                double speed, square; /* Σ of logarithms, and their squares */
+        } levels[SG_PACE_LEVELS];
+        struct sg_speedup usual; /* as it is thought to be without any of that */
+        struct sg_speedup curve;
+        double sure[SG_SPEEDUP_OCTAVES]; /* standard error of each exponent */
+};
+
+void sg_pace_init(struct sg_pace *p, const struct sg_speedup *usual);
+/* With so many CPUs it did so much of its work per second. True: the curve has changed. */
+bool sg_pace_take(struct sg_pace *p, double cpus, double speed);
+/* Of its work per second, on one CPU; NaN: not known. */
+double sg_pace_on_one(const struct sg_pace *p);
