@@ -5,8 +5,8 @@
  * has reached its width keeps it to the end, and is put into a heap by its finish. For all others,
  * what they have done since the beginning is a function of the level alone: jobs of one leaf and
  * one exponent (a lane) end in the order of remaining ÷ their part, which is sorted once, and the
- * lane has a clock that goes at level^exponent. So an event costs a look at every leaf and lane,
- * not at every job.
+ * lane has a clock that goes at level^exponent. With CPUs a lane is of one weight, too. So an event
+ * costs a look at every leaf and lane, not at every job.
  */
 
 #include "core/share/fair-node.h"
@@ -38,11 +38,13 @@ struct lane {
         size_t leaf;
         size_t next, end; /* in by_tag */
         double exponent, clock, speed;
+        double weight, cpu; /* of its jobs; cpu 0: as by weight */
 };
 
 struct item { /* a job in a sorted array */
         uint32_t class, uid;
         int exponent;
+        double weight; /* 0: it makes no difference in what lane it is */
         double by;
         size_t job;
 };
@@ -131,6 +133,8 @@ static int compare(const void *left, const void *right)
                 return r;
         if (a->exponent != b->exponent)
                 return a->exponent < b->exponent ? -1 : 1;
+        if (a->weight < b->weight || a->weight > b->weight)
+                return a->weight < b->weight ? -1 : 1;
         if (a->by < b->by || a->by > b->by)
                 return a->by < b->by ? -1 : 1;
         return a->job < b->job ? -1 : 1;
@@ -143,21 +147,46 @@ static int rounded(double exponent)
         return e < 1 ? 1 : e > EXPONENTS ? EXPONENTS : e;
 }
 
+static double scale_of(const struct sg_fair_job *j, int e)
+{
+        double q = (double)e / EXPONENTS;
+
+        if (e == EXPONENTS)
+                return j->weight;
+        return j->cpu > 0 ? j->cpu : pow(j->width, 1 - q) * pow(j->weight, q);
+}
+
+/* What a job gets on by. */
+static double rate_of(const struct sg_fair_job *j, double share)
+{
+        double q = (double)rounded(j->exponent) / EXPONENTS;
+
+        if (!(j->cpu > 0))
+                return share;
+        return share <= j->cpu ? share : j->cpu * pow(share / j->cpu, q);
+}
+
 /* Both arrays have the leaves in the same order. */
 static void sort(struct sg_fair_node *f, size_t n)
 {
         for (size_t i = 0; i < n; i++) {
                 const struct sg_fair_job *j = &f->jobs[i];
                 int e = rounded(j->exponent);
-                double q = (double)e / EXPONENTS;
-                double scale =
-                        e == EXPONENTS ? j->weight : pow(j->width, 1 - q) * pow(j->weight, q);
+                double scale = scale_of(j, e);
 
                 f->runs[i] = (struct run){.scale = scale,
                                           .tag = j->remaining > 0 ? j->remaining / scale : 0,
                                           .finish = INFINITY};
-                f->by_tag[i] = (struct item){j->class, j->uid, e, f->runs[i].tag, i};
-                f->by_width[i] = (struct item){j->class, j->uid, 0, j->width / j->weight, i};
+                f->by_tag[i] = (struct item){
+                        .class = j->class,
+                        .uid = j->uid,
+                        .exponent = e,
+                        .weight = j->cpu > 0 && e < EXPONENTS ? j->weight : 0,
+                        .by = f->runs[i].tag,
+                        .job = i,
+                };
+                f->by_width[i] = (struct item){
+                        .class = j->class, .uid = j->uid, .by = j->width / j->weight, .job = i};
         }
         qsort(f->by_tag, n, sizeof(*f->by_tag), compare);
         qsort(f->by_width, n, sizeof(*f->by_width), compare);
@@ -188,11 +217,14 @@ static void place_job(struct sg_fair_node *f, size_t place)
 
         if (new_leaf)
                 open_leaf(f, it, place);
-        if (new_leaf || it->exponent != last->exponent)
-                f->lanes[f->n_lanes++] =
-                        (struct lane){.leaf = f->n_leaves - 1,
-                                      .next = place,
-                                      .exponent = (double)it->exponent / EXPONENTS};
+        if (new_leaf || it->exponent != last->exponent || it->weight != last->weight)
+                f->lanes[f->n_lanes++] = (struct lane){
+                        .leaf = f->n_leaves - 1,
+                        .next = place,
+                        .exponent = (double)it->exponent / EXPONENTS,
+                        .weight = it->weight,
+                        .cpu = it->weight > 0 ? j->cpu : 0,
+                };
         c = &f->classes[f->n_classes - 1];
         p = &f->parts[f->n_leaves - 1];
         f->leaves[f->n_leaves - 1].lanes_end = f->n_lanes;
@@ -281,11 +313,24 @@ static void reach_width(struct sg_fair_node *f, size_t job)
         struct run *r = &f->runs[job];
         struct leaf *l = &f->leaves[r->leaf];
 
-        r->finish = f->now + left_of(f, job) / f->jobs[job].width;
+        r->finish = f->now + left_of(f, job) / rate_of(&f->jobs[job], f->jobs[job].width);
         r->state = AT_WIDTH;
         l->weights -= f->jobs[job].weight;
         l->widths += f->jobs[job].width;
         heap_put(f, job);
+}
+
+/* Of a lane's clock, whose jobs' scales are the rest. */
+static double speed_of(const struct lane *n, double level)
+{
+        double cpus;
+
+        if (n->exponent >= 1)
+                return level;
+        if (!(n->cpu > 0))
+                return pow(level, n->exponent);
+        cpus = level * n->weight / n->cpu;
+        return cpus <= 1 ? cpus : pow(cpus, n->exponent);
 }
 
 /* The leaf's level for its share, which is no less than it was. */
@@ -307,7 +352,7 @@ static void set_level(struct sg_fair_node *f, size_t leaf)
         if (p->begin == p->end)
                 return;
         for (struct lane *n = &f->lanes[l->lanes_begin]; n < &f->lanes[l->lanes_end]; n++)
-                n->speed = n->exponent >= 1 ? l->level : pow(l->level, n->exponent);
+                n->speed = speed_of(n, l->level);
 }
 
 static void set_levels(struct sg_fair_node *f)
@@ -411,9 +456,10 @@ static void finish(struct sg_fair_node *f, size_t n, double until)
                 j->finish = r->state == ENDED ? r->finish : INFINITY;
                 if (isinf(until) || isinf(j->remaining))
                         continue;
-                j->remaining = r->state == ENDED   ? 0
-                               : r->state == BELOW ? left_of(f, i)
-                                                   : fmax(0, (r->finish - until) * j->width);
+                j->remaining = r->state == ENDED ? 0
+                               : r->state == BELOW
+                                       ? left_of(f, i)
+                                       : fmax(0, (r->finish - until) * rate_of(j, j->width));
         }
 }
 

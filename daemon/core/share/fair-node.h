@@ -8,7 +8,8 @@
  * log) with few users.
  *
  * A job with a share s gets on by width·(s/width)^exponent: by s if it scales linearly, and by its
- * width if it has all that it can use.
+ * width if it has all that it can use. Where a CPU is a part of the node that is known, it gets on
+ * by s up to that, and by cpu·(s/cpu)^exponent beyond.
  */
 
 #include "base/cleanup.h"
@@ -22,6 +23,7 @@ struct sg_fair_job {
         double weight;
         double width;     /* 0 < width ≤ 1 */
         double exponent;  /* 0 < exponent ≤ 1; rounded to twentieths */
+        double cpu;       /* what one CPU is of the node; 0 = there are none */
         double remaining; /* seconds alone on the node; INFINITY = never ends. Out: what's left */
         double finish;    /* out: when it has ended; INFINITY = not until then */
         double share;     /* out: at the beginning */

@@ -30,6 +30,7 @@ struct promise_job {
 
 struct sg_promise {
         double now;               /* up to which jobs were served */
+        double cpus;              /* of the snapshot taken last */
         struct promise_job *jobs; /* by key */
         size_t n;
         double ended; /* what jobs that have ended since the last step got in it */
@@ -119,6 +120,7 @@ static size_t gather(const struct sg_promise *g, struct work *w)
                                                   .weight = j->weight,
                                                   .width = j->width,
                                                   .exponent = j->exponent,
+                                                  .cpu = g->cpus > 0 ? 1 / g->cpus : 0,
                                                   .remaining = j->total - j->served};
                 w->origin[n++] = i;
         }
@@ -342,6 +344,8 @@ int sg_promise_step(struct sg_promise *g, const struct sg_share_snapshot *s, dou
                 return r;
         w.before = g->now;
         advance(g, &w, s->now, pause_of(g, s));
+        g->changed = g->changed || g->cpus != s->cpus;
+        g->cpus = s->cpus;
         take(g, s, &w);
         if (g->changed)
                 project(g, &w);
@@ -401,7 +405,7 @@ int sg_promise_fair(const struct sg_share_snapshot *s, double *shares)
         return 0;
 }
 
-enum { TAG_CLOCK = 1, TAG_JOB = 2 };
+enum { TAG_CLOCK = 1, TAG_JOB = 2, TAG_CPUS = 3 };
 
 struct clock {
         double now, ended, lost;
@@ -413,6 +417,7 @@ void sg_promise_save(const struct sg_promise *g, struct sg_record *r)
         const struct clock clock = {g->now, g->ended, g->lost, g->changed};
 
         sg_record_put(r, TAG_CLOCK, &clock, sizeof(clock));
+        sg_record_put(r, TAG_CPUS, &g->cpus, sizeof(g->cpus));
         for (size_t i = 0; i < g->n; i++)
                 sg_record_put(r, TAG_JOB, &g->jobs[i], sizeof(g->jobs[i]));
 }
@@ -459,6 +464,33 @@ static int load_job(struct sg_promise *g, const struct sg_field *f)
         return 0;
 }
 
+static int load_cpus(struct sg_promise *g, const struct sg_field *f)
+{
+        double cpus;
+
+        if (f->size != sizeof(cpus))
+                return -EBADMSG;
+        memcpy(&cpus, f->data, sizeof(cpus));
+        if (!(cpus >= 0) || isinf(cpus))
+                return -EBADMSG;
+        g->cpus = cpus;
+        return 0;
+}
+
+static int load_field(struct sg_promise *g, const struct sg_field *f)
+{
+        switch (f->tag) {
+        case TAG_CLOCK:
+                return load_clock(g, f);
+        case TAG_JOB:
+                return load_job(g, f);
+        case TAG_CPUS:
+                return load_cpus(g, f);
+        default:
+                return 0;
+        }
+}
+
 int sg_promise_load(struct sg_promise *g, const void *data, size_t size)
 {
         struct sg_reader reader = sg_reader_init(data, size);
@@ -466,9 +498,10 @@ int sg_promise_load(struct sg_promise *g, const void *data, size_t size)
         int r;
 
         g->n = 0;
+        g->cpus = 0;
         g->changed = true;
         while ((r = sg_reader_next(&reader, &f)) > 0) {
-                r = f.tag == TAG_JOB ? load_job(g, &f) : f.tag == TAG_CLOCK ? load_clock(g, &f) : 0;
+                r = load_field(g, &f);
                 if (r < 0)
                         break;
         }

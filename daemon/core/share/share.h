@@ -6,8 +6,8 @@
  * and is called by the governor (governor.h), never by anybody who has a clock.
  *
  * Times are seconds of the governor's clock, which only goes forward; shares are parts of the node,
- * 0 … 1; sizes are CPU-seconds ÷ the node's CPUs, that is seconds alone on the node, so that a
- * policy never sees how many CPUs there are.
+ * 0 … 1; sizes are CPU-seconds ÷ the node's CPUs, that is seconds alone on the node. How many CPUs
+ * there are only matters where jobs don't become as much faster as they get more (snapshot.cpus).
  */
 
 #include "base/record.h"
@@ -52,6 +52,9 @@ struct sg_share_class {
 /* Borrowed for the call. jobs: by key, ascending. */
 struct sg_share_snapshot {
         double now;
+        /* CPUs of the node. Then jobs go on as their speed-up says, and their sizes are what one of
+         * these CPUs does in a second, ÷ all. 0 = shares of any size are alike (exponents). */
+        double cpus;
         const struct sg_share_class *classes;
         size_t n_classes;
         const struct sg_share_job *jobs;
@@ -115,6 +118,7 @@ struct sg_share_out {
         double share;    /* what it is to get */
         uint32_t weight; /* 1 … SG_WEIGHT_MAX among the jobs of the node */
         double cap;      /* no more than that; INFINITY = none */
+        uint32_t cpus;   /* so many whole CPUs of its own; 0 = it shares them by weight */
         enum sg_share_list list;
         struct sg_share_why why;
 };
@@ -122,6 +126,7 @@ struct sg_share_out {
 struct sg_share_policy {
         const char *name, *summary;              /* "growth"; one line for `schedctl policy list` */
         bool wants_milestones, wants_efficiency; /* of the estimates: they cost something */
+        bool plans_cpus; /* it gives jobs with threads whole CPUs, where the node has several */
         /* settings: those of the classes that it is for (all the same); borrowed, as long as it
          * lives. NULL: it remembers nothing, and its state is NULL. */
         int (*create)(void **ret, const struct sg_share_settings *settings);

@@ -93,6 +93,13 @@ static void divide(const struct sg_fair_job *jobs, const double *left, size_t n,
         }
 }
 
+static double rate_of(const struct sg_fair_job *j, double share)
+{
+        if (!(j->cpu > 0))
+                return j->width * pow(share / j->width, j->exponent);
+        return share <= j->cpu ? share : j->cpu * pow(share / j->cpu, j->exponent);
+}
+
 /* From end to end, each found with the shares of the moment. */
 static void walk(const struct sg_fair_job *jobs, size_t n, double *finish)
 {
@@ -107,7 +114,7 @@ static void walk(const struct sg_fair_job *jobs, size_t n, double *finish)
                 divide(jobs, left, n, shares);
                 for (size_t i = 0; i < n; i++) {
                         const struct sg_fair_job *j = &jobs[i];
-                        double rate = j->width * pow(shares[i] / j->width, j->exponent);
+                        double rate = rate_of(j, shares[i]);
 
                         shares[i] = rate;
                         if (left[i] > 0 && left[i] / rate < dt) {
@@ -126,6 +133,7 @@ static void walk(const struct sg_fair_job *jobs, size_t n, double *finish)
 static size_t any_jobs(struct sg_rng *rng, struct sg_fair_job *jobs, bool linear)
 {
         size_t n = 1 + sg_rng_below(rng, N_MAX);
+        double cpu = sg_rng_below(rng, 2) ? 1. / (1 << sg_rng_below(rng, 6)) : 0;
 
         for (size_t i = 0; i < n; i++) {
                 uint32_t class = sg_rng_below(rng, CLASSES);
@@ -137,6 +145,7 @@ static size_t any_jobs(struct sg_rng *rng, struct sg_fair_job *jobs, bool linear
                         .weight = 50 * (1 + sg_rng_below(rng, 4)),
                         .width = (1 + sg_rng_below(rng, 10)) / 10.0,
                         .exponent = linear ? 1 : (10 + sg_rng_below(rng, 11)) / 20.0,
+                        .cpu = cpu,
                         .remaining = 1 + 100 * sg_rng_double(rng),
                 };
         }
