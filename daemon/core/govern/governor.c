@@ -47,6 +47,16 @@ void sg_governor_stir(struct sg_governor *g)
                 g->domains[i]->interval = g->domains[i]->settings.tick;
 }
 
+void sg_governor_plan_cpus(struct sg_governor *g, bool whole)
+{
+        g->whole = whole;
+}
+
+bool sg_governor_is_whole(const struct sg_governor *g, const struct sg_domain *d)
+{
+        return g->whole && g->cpus >= 2 && d->policy->plans_cpus;
+}
+
 static struct sg_learner_job about(const struct sg_governor *g, const struct sg_governed *j)
 {
         return (struct sg_learner_job){
@@ -56,6 +66,8 @@ static struct sg_learner_job about(const struct sg_governor *g, const struct sg_
                 .restarted = j->restarted,
                 .exponent = j->domain->settings.exponent,
                 .steps = j->steps,
+                .whole = sg_governor_is_whole(g, j->domain),
+                .usual = sg_speedup_of(SG_SPEEDUP_PRIOR),
         };
 }
 

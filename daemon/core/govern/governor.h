@@ -30,6 +30,9 @@ struct sg_governor *sg_governor_free(struct sg_governor *g);
  * Policies whose parameters stay keep their state. -ENOMEM: as before. */
 int sg_governor_configure(struct sg_governor *g, double cpus,
                           const struct sg_governor_class *classes, size_t n);
+/* Before jobs are added. The node's CPUs are things that a job can have whole, and what is said of
+ * jobs' threads holds; else they are a measure of speed. */
+void sg_governor_plan_cpus(struct sg_governor *g, bool whole);
 
 struct sg_governor_job {
         uint64_t key, attempt;

@@ -63,6 +63,7 @@ struct sg_remembered {
 
 struct sg_governor {
         double cpus, now;
+        bool whole; /* shares may be planned in whole CPUs */
         struct sg_governed_class *classes;
         size_t n_classes;
         struct sg_domain **domains;
@@ -83,6 +84,8 @@ struct sg_governor {
 
 struct sg_governed *sg_governor_find(const struct sg_governor *g, uint64_t key);
 struct sg_domain *sg_domain_free(struct sg_domain *d);
+/* Its jobs get whole CPUs, and how they scale is a curve. */
+bool sg_governor_is_whole(const struct sg_governor *g, const struct sg_domain *d);
 /* What was known of jobs that haven't been added again. */
 void sg_governor_forget(struct sg_governor *g);
 /* All clocks go on to now. */

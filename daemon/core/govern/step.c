@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define SAME_SHARE 1e-3
+#define SEVERAL 1.2 /* CPUs: who can use fewer has no thread that could want another */
 #define RETURN_SEC 300 /* jobs that ran when we were restarted are found again by then */
 #define NEW_TICKS 3    /* until its use has been counted */
 #define MOSTLY_IDLE .5
@@ -74,6 +75,11 @@ static void look_at(struct sg_governor *g, struct sg_governed *j)
         n->used = j->cpu / g->cpus;
         sg_learner_estimate(j->learner, &g->classes[j->class].history, g->now, j->cpu,
                             wants_of(d->policy), d->settings.resource, &n->estimate);
+        if (sg_governor_is_whole(g, d))
+                n->estimate.exponent = n->width * g->cpus > SEVERAL
+                                               ? sg_speedup_exponent(&n->estimate.speedup,
+                                                                     n->width * g->cpus)
+                                               : 1;
 }
 
 static void count_active(struct sg_governor *g)
@@ -146,6 +152,9 @@ static struct sg_share_snapshot fill(struct sg_governor *g, const struct sg_doma
         struct sg_share_snapshot s = {
                 .now = d->clock, .classes = g->share_classes, .jobs = g->seen};
 
+        /* Beside others its part of the node isn't of whole CPUs, and their threads come and go. */
+        if (sg_governor_is_whole(g, d))
+                s.cpus = fmax(d->capacity * g->cpus, 1);
         for (size_t c = 0; c < g->n_classes; c++) {
                 if (g->classes[c].domain != d)
                         continue;

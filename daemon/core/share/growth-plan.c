@@ -2,13 +2,27 @@
 /*
  * Turns are wrong for jobs that scale badly: what the first gets last is worth little to it. For
  * them the whole way to the end is planned (plan-search.h), with everybody's promise in it, and
- * each gets its part of the plan.
+ * each gets its part of the plan. Where parts are whole CPUs, those that are to be probed get one
+ * each beforehand: no plan can be made for them yet.
  */
 
 #include "core/share/growth.h"
 #include "core/share/plan-search.h"
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
+
+#define WHOLE .25   /* so much more of a CPU is one */
+#define SEVERAL 1.2 /* CPUs: who can use fewer has no thread that could want another */
+
+#define STAY 1.1 /* so much shorter must another be to take the CPUs of one that has some */
+
+/* Those that take part in a plan. */
+struct planned {
+        struct sg_search_job *jobs;
+        struct sg_growth_job **of;
+        size_t n;
+};
 
 /* Of those that are known; who has not been seen at two shares is taken for one of them. */
 static double usual_exponent(const struct sg_growth_line *l)
@@ -24,50 +38,98 @@ static double usual_exponent(const struct sg_growth_line *l)
         return n > 0 ? sum / (double)n : 1;
 }
 
-static void fill(const struct sg_growth_line *l, struct sg_search_job *jobs)
+static void planned_deinit(struct planned *p)
 {
-        double usual = usual_exponent(l);
-
-        for (size_t i = 0; i < l->n; i++) {
-                const struct sg_growth_job *j = &l->jobs[i];
-
-                jobs[i] = (struct sg_search_job){.remaining = j->remaining,
-                                                 .width = j->width,
-                                                 .exponent = j->exponent < 1 ? j->exponent : usual,
-                                                 .weight = j->importance,
-                                                 .index = j->index,
-                                                 .due = j->due};
-                for (size_t m = 0; m < SG_N_MILESTONES; m++)
-                        jobs[i].to[m] = j->estimate->to[m];
-        }
+        free(p->jobs);
+        free(p->of);
 }
 
-static void take(struct sg_growth_line *l, const struct sg_search_job *jobs)
+static int planned_init(struct planned *p, size_t room)
 {
-        for (size_t i = 0; i < l->n; i++) {
-                struct sg_growth_job *j = &l->jobs[i];
+        p->jobs = calloc(room + 1, sizeof(*p->jobs));
+        p->of = calloc(room + 1, sizeof(struct sg_growth_job *));
+        return p->jobs && p->of ? 0 : -ENOMEM;
+}
 
-                j->share = jobs[i].share;
+static void add(struct planned *p, struct sg_growth_job *j, double usual)
+{
+        struct sg_search_job *to = &p->jobs[p->n];
+
+        *to = (struct sg_search_job){
+                .remaining = j->remaining / (j->stays ? STAY : 1),
+                .width = j->width,
+                .exponent = j->exponent < 1 ? j->exponent : usual,
+                .speedup = &j->estimate->speedup,
+                .weight = j->importance,
+                .index = isinf(j->index) ? 1 / j->remaining : j->index,
+                .due = j->due,
+        };
+        for (size_t m = 0; m < SG_N_MILESTONES; m++)
+                to->to[m] = j->estimate->to[m];
+        p->of[p->n++] = j;
+}
+
+/* One CPU each, as long as there are any; how many. They come first in the order. */
+static size_t set_probes(struct sg_growth_line *l, double cpus, double *left)
+{
+        size_t n = 0;
+
+        while (n < l->n && isinf(l->order[n]->index) && *left * cpus >= 1 - WHOLE) {
+                struct sg_growth_job *j = l->order[n++];
+
+                j->share = fmin(fmin(1 / cpus, j->width), *left);
                 j->weight = 1;
-                j->list = jobs[i].list;
+                j->list = SG_LIST_PROBE;
+                *left = fmax(*left - 1 / cpus, 0);
+        }
+        return n;
+}
+
+static void take(struct sg_growth_line *l, size_t first, const struct planned *p, double cpus)
+{
+        for (size_t i = 0; i < p->n; i++) {
+                struct sg_growth_job *j = p->of[i];
+
+                j->share = fmin(p->jobs[i].share, j->width);
+                j->cpus = j->width * cpus > SEVERAL ? p->jobs[i].cpus : 0;
+                j->weight = 1;
+                j->list = p->jobs[i].list;
                 j->reason = SG_REASON_PLAN;
                 j->other = 0;
-                l->order[jobs[i].rank - 1] = j;
+                l->order[first + p->jobs[i].rank - 1] = j;
         }
 }
 
-int sg_growth_plan(struct sg_growth_line *l, enum sg_objective objective, double capacity)
+/* There is no CPU for any of them. */
+static void make_wait(const struct planned *p)
 {
-        _cleanup_free_ struct sg_search_job *jobs = calloc(l->n + 1, sizeof(*jobs));
-        struct sg_search_plan plan;
-        int r;
+        for (size_t i = 0; i < p->n; i++) {
+                p->jobs[i].rank = (uint32_t)i + 1;
+                p->jobs[i].list = SG_LIST_WAIT;
+        }
+}
 
-        if (!jobs)
-                return -ENOMEM;
-        fill(l, jobs);
-        r = sg_plan_search(jobs, l->n, l->now, capacity, objective, &plan);
+int sg_growth_plan(struct sg_growth_line *l, enum sg_objective objective, double capacity,
+                   double cpus)
+{
+        _cleanup_(planned_deinit) struct planned p = {};
+        struct sg_search_node node = {.now = l->now, .capacity = capacity, .cpus = cpus};
+        struct sg_search_plan plan;
+        size_t probes = cpus > 0 ? set_probes(l, cpus, &node.capacity) : 0;
+        double usual = usual_exponent(l);
+        int r = planned_init(&p, l->n);
+
         if (r < 0)
                 return r;
-        take(l, jobs);
+        for (size_t i = 0; i < l->n; i++)
+                if (l->jobs[i].list != SG_LIST_PROBE)
+                        add(&p, &l->jobs[i], usual);
+        if (probes > 0 && node.capacity * cpus < 1 - WHOLE)
+                make_wait(&p);
+        else
+                r = sg_plan_search(p.jobs, p.n, &node, objective, &plan);
+        if (r < 0)
+                return r;
+        take(l, probes, &p, cpus);
         return 0;
 }

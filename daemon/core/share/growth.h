@@ -26,6 +26,7 @@ struct sg_growth_job {
         double importance;                  /* of its class, for plans */
         double exponent;                    /* 1 = scales linearly, or isn't known yet */
         const struct sg_estimate *estimate; /* borrowed */
+        bool stays;                         /* it had CPUs of its own after the last step */
         double seconds;                     /* alone to the milestone that the index is of */
         double passes;                      /* … until it has the next milestone behind it */
         /* filled in */
@@ -33,6 +34,7 @@ struct sg_growth_job {
         double slack;     /* what is left to the promises up to its own if all work for them */
         double own_slack; /* … to its own if it runs from now on */
         double share;
+        uint32_t cpus; /* whole ones, of its own; 0 = none */
         uint32_t weight;
         enum sg_growth_turn turn;
         enum sg_share_list list;
@@ -74,7 +76,9 @@ void sg_growth_order(struct sg_growth_line *l);
  * whole, 1000 for the last, 1 for the rest. Fills share, weight, list; returns how many run. */
 size_t sg_growth_run_set(struct sg_growth_line *l, double capacity);
 /* Instead of both, for jobs of which some scale badly: a plan for all to the end (plan-search.h).
- * Fills order, share, list, reason, and weight with 1: they are to be as the shares. -ENOMEM */
-int sg_growth_plan(struct sg_growth_line *l, enum sg_objective objective, double capacity);
+ * Fills order, share, list, reason, and weight with 1: they are to be as the shares. cpus: of the
+ * node, of which each gets whole ones; 0 = shares of any size. -ENOMEM */
+int sg_growth_plan(struct sg_growth_line *l, enum sg_objective objective, double capacity,
+                   double cpus);
 /* When that choice can first change though nothing was heard; INFINITY = never. */
 double sg_growth_next(const struct sg_growth_line *l);

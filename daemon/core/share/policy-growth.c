@@ -28,7 +28,9 @@ struct growth {
         const struct sg_share_settings *settings;
         struct sg_promise *promise;
         struct sg_probes probes;
-        uint64_t first; /* key of the one that was chosen last */
+        uint64_t first;     /* key of the one that was chosen last */
+        uint64_t *confined; /* keys of those that had CPUs of their own then, ascending */
+        size_t n_confined;
 };
 
 /* Of one step. */
@@ -48,6 +50,7 @@ static void growth_destroy(void *state)
                 return;
         sg_promise_free(g->promise);
         sg_probes_deinit(&g->probes);
+        free(g->confined);
         free(g);
 }
 
@@ -92,6 +95,13 @@ static int step_init(struct step *p, const struct sg_share_snapshot *s, double t
         p->line.tick = tick;
         p->s = s;
         return 0;
+}
+
+static int by_key(const void *a, const void *b)
+{
+        const uint64_t *x = a, *y = b;
+
+        return *x < *y ? -1 : *x > *y;
 }
 
 static bool takes_turns(const struct sg_share_job *j)
@@ -152,6 +162,11 @@ static void set_aside(struct step *p, double floor, struct sg_share_out *out)
         p->line.capacity = fmax(1 - taken, WIDTH_MIN);
 }
 
+static bool is_confined(const struct growth *g, uint64_t key)
+{
+        return g->n_confined > 0 && bsearch(&key, g->confined, g->n_confined, sizeof(key), by_key);
+}
+
 static struct sg_growth_job candidate(const struct growth *g, const struct step *p, size_t origin)
 {
         const struct sg_share_job *j = &p->s->jobs[origin];
@@ -167,6 +182,7 @@ static struct sg_growth_job candidate(const struct growth *g, const struct step 
                                      p->planned ? fmax(no_harm, PLAN_NO_HARM) : no_harm),
                 .importance = p->s->classes[j->class].weight,
                 .exponent = sg_promise_exponent(j),
+                .stays = is_confined(g, j->key),
                 .estimate = &j->estimate,
         };
 
@@ -190,9 +206,12 @@ static void line_up(const struct growth *g, struct step *p)
 /* Whoever scales, a probe isn't long enough to plan for. */
 static int share_out(struct growth *g, struct step *p, double capacity)
 {
+        if (p->planned && p->s->cpus > 0)
+                return sg_growth_plan(&p->line, g->settings->objective, p->line.capacity,
+                                      p->s->cpus);
         p->planned = p->planned && p->line.chosen && !isinf(p->line.chosen->index);
         if (p->planned)
-                return sg_growth_plan(&p->line, g->settings->objective, capacity);
+                return sg_growth_plan(&p->line, g->settings->objective, capacity, 0);
         (void)sg_growth_run_set(&p->line, capacity);
         return 0;
 }
@@ -265,6 +284,7 @@ static void tell(const struct step *p, struct sg_share_out *out)
                 struct sg_share_out *o = &out[j->origin];
 
                 o->share = j->share;
+                o->cpus = j->cpus;
                 o->weight = j->weight > 1 ? j->weight : weight_of(j->share, level);
                 o->list = j->list;
                 o->why = (struct sg_share_why){
@@ -279,6 +299,20 @@ static void tell(const struct step *p, struct sg_share_out *out)
                                                                 : j->slack,
                 };
         }
+}
+
+static int remember_confined(struct growth *g, const struct step *p)
+{
+        uint64_t *keys = reallocarray(g->confined, p->line.n + 1, sizeof(*keys));
+
+        if (!keys)
+                return -ENOMEM;
+        g->confined = keys;
+        g->n_confined = 0;
+        for (size_t i = 0; i < p->line.n; i++) /* as in the snapshot: by key */
+                if (p->line.jobs[i].cpus > 0)
+                        keys[g->n_confined++] = p->line.jobs[i].key;
+        return 0;
 }
 
 /* What is to be known at the next step. -ENOMEM */
@@ -297,7 +331,15 @@ static int remember(struct growth *g, const struct step *p)
                 if (r < 0)
                         return r;
         }
-        return 0;
+        return remember_confined(g, p);
+}
+
+/* Others' parts follow when a probe is over. */
+static double next_of_plan(const struct step *p)
+{
+        bool probes = p->line.n > 0 && p->line.order[0]->list == SG_LIST_PROBE;
+
+        return probes ? p->s->now + p->line.tick : INFINITY;
 }
 
 static int growth_step(void *state, const struct sg_share_snapshot *s, struct sg_share_out *out,
@@ -324,7 +366,7 @@ static int growth_step(void *state, const struct sg_share_snapshot *s, struct sg
         if (r < 0)
                 return r;
         tell(&p, out);
-        *ret_next = fmin(p.planned ? INFINITY : sg_growth_next(&p.line),
+        *ret_next = fmin(p.planned ? next_of_plan(&p) : sg_growth_next(&p.line),
                          p.many_users ? sg_probes_next(&g->probes) : INFINITY);
         return 0;
 }
@@ -337,7 +379,7 @@ static void growth_finished(void *state, uint64_t key, double used, double now)
         sg_promise_finished(g->promise, key, used);
 }
 
-enum { TAG_FIRST = 1, TAG_PROMISE = 2, TAG_PROBES = 3 };
+enum { TAG_FIRST = 1, TAG_PROMISE = 2, TAG_PROBES = 3, TAG_CONFINED = 4 };
 
 static void growth_save(const void *state, struct sg_record *r)
 {
@@ -349,6 +391,28 @@ static void growth_save(const void *state, struct sg_record *r)
         sg_promise_save(g->promise, r);
         sg_record_close(r, promise);
         sg_probes_save(&g->probes, r, TAG_PROBES);
+        if (g->n_confined > 0)
+                sg_record_put(r, TAG_CONFINED, g->confined, g->n_confined * sizeof(*g->confined));
+}
+
+static int load_confined(struct growth *g, const struct sg_field *f)
+{
+        size_t n = f->size / sizeof(*g->confined);
+        uint64_t *keys;
+
+        if (n == 0 || f->size % sizeof(*keys) != 0)
+                return -EBADMSG;
+        keys = malloc(f->size);
+        if (!keys)
+                return -ENOMEM;
+        memcpy(keys, f->data, f->size);
+        free(g->confined);
+        g->confined = keys;
+        g->n_confined = 0;
+        for (; g->n_confined < n; g->n_confined++)
+                if (g->n_confined > 0 && keys[g->n_confined] <= keys[g->n_confined - 1])
+                        return -EBADMSG;
+        return 0;
 }
 
 static int load_field(struct growth *g, const struct sg_field *f)
@@ -360,6 +424,8 @@ static int load_field(struct growth *g, const struct sg_field *f)
                 return sg_promise_load(g->promise, f->data, f->size);
         case TAG_PROBES:
                 return sg_probes_load(&g->probes, f->data, f->size);
+        case TAG_CONFINED:
+                return load_confined(g, f);
         default:
                 return 0;
         }
@@ -380,6 +446,7 @@ static int growth_load(void *state, const void *data, size_t size)
         if (r == 0)
                 return 0;
         g->first = 0;
+        g->n_confined = 0;
         (void)sg_promise_load(g->promise, NULL, 0);
         sg_probes_deinit(&g->probes);
         return r;
@@ -389,6 +456,7 @@ const struct sg_share_policy sg_share_growth = {
         .name = "growth",
         .summary = "what gains most per CPU-second first, and nobody later than by fair shares",
         .wants_milestones = true,
+        .plans_cpus = true,
         .create = growth_create,
         .destroy = growth_destroy,
         .finished = growth_finished,

@@ -97,9 +97,10 @@ static struct sg_search_job job(double remaining, double exponent)
 
 static struct sg_search_plan plan(struct sg_search_job *jobs, size_t n, enum sg_objective objective)
 {
+        const struct sg_search_node node = {.now = 100, .capacity = 1};
         struct sg_search_plan p;
 
-        assert_int_equal(sg_plan_search(jobs, n, 100, 1, objective, &p), 0);
+        assert_int_equal(sg_plan_search(jobs, n, &node, objective, &p), 0);
         return p;
 }
 
@@ -247,11 +248,11 @@ static void test_random(void **state)
                 size_t n = 1 + (size_t)draw(&random, 0, 59);
                 double capacity = draw(&random, 0, 1) < .5 ? 1 : draw(&random, .1, 1);
                 double sum = 0, widths = 0, late = 0;
+                const struct sg_search_node node = {.now = 100, .capacity = capacity};
                 struct sg_search_plan p, q;
 
                 draw_jobs(jobs, n, &random);
-                assert_int_equal(sg_plan_search(jobs, n, 100, capacity, SG_OBJECTIVE_QUALITY, &p),
-                                 0);
+                assert_int_equal(sg_plan_search(jobs, n, &node, SG_OBJECTIVE_QUALITY, &p), 0);
                 for (size_t i = 0; i < n; i++) {
                         sum += jobs[i].share;
                         widths += jobs[i].width;
@@ -264,8 +265,7 @@ static void test_random(void **state)
                 }
                 assert_near(sum, fmin(widths, capacity), 1e-9);
                 assert_near(late, p.tardiness, 1e-6);
-                assert_int_equal(sg_plan_search(again, n, 100, capacity, SG_OBJECTIVE_QUALITY, &q),
-                                 0);
+                assert_int_equal(sg_plan_search(again, n, &node, SG_OBJECTIVE_QUALITY, &q), 0);
                 assert_memory_equal(&p, &q, sizeof(p));
                 assert_memory_equal(jobs, again, n * sizeof(*jobs));
         }
@@ -293,6 +293,113 @@ static void test_a_thousand_jobs(void **state)
         assert_true(seconds < .25); /* with sanitizers, too */
 }
 
+/* --- whole CPUs --- */
+
+static struct sg_search_plan plan_cpus(struct sg_search_job *jobs, size_t n, double cpus)
+{
+        const struct sg_search_node node = {.now = 100, .capacity = 1, .cpus = cpus};
+        struct sg_search_plan p;
+
+        assert_int_equal(sg_plan_search(jobs, n, &node, SG_OBJECTIVE_JCT, &p), 0);
+        return p;
+}
+
+/* remaining: seconds of one CPU ÷ cpus. */
+static struct sg_search_job scaling(double remaining, const struct sg_speedup *speedup)
+{
+        struct sg_search_job j = job(remaining, 1);
+
+        j.speedup = speedup;
+        return j;
+}
+
+/* By hand: on two CPUs each alone would take 10 / 1.4 s, then the other as long again. */
+static void test_who_scales_badly_gets_one(void **state)
+{
+        const struct sg_speedup badly = sg_speedup_of(log2(1.4)), well = sg_speedup_of(log2(1.9));
+        struct sg_search_job two[] = {scaling(5, &badly), scaling(5, &badly)};
+
+        (void)state;
+        assert_near(plan_cpus(two, 2, 2).value, 20, 1e-9);
+        assert_int_equal(two[0].cpus, 1);
+        assert_int_equal(two[1].cpus, 1);
+        two[0] = scaling(5, &well);
+        two[1] = scaling(5, &well);
+        assert_near(plan_cpus(two, 2, 2).value, 10 / 1.9 + 20 / 1.9, 1e-9);
+        assert_int_equal(two[0].cpus, 2);
+        assert_int_equal(two[1].cpus, 0);
+        assert_int_equal(two[1].list, SG_LIST_WAIT);
+}
+
+/* It hasn't two threads' worth of use for two, whatever its curve. */
+static void test_next_cpu_goes_where_it_gains(void **state)
+{
+        const struct sg_speedup none = sg_speedup_of(0), well = sg_speedup_of(.9);
+        struct sg_search_job jobs[] = {scaling(5, &none), scaling(9, &well), scaling(6, &well)};
+
+        (void)state;
+        jobs[2].width = .25;
+        (void)plan_cpus(jobs, 3, 4);
+        assert_int_equal(jobs[0].cpus, 1);
+        assert_int_equal(jobs[1].cpus, 2);
+        assert_int_equal(jobs[2].cpus, 1);
+        (void)plan_cpus(&jobs[1], 1, 4);
+        assert_int_equal(jobs[1].cpus, 4);
+}
+
+/* A promise is kept where the objective would have it broken. */
+static void test_whole_cpus_keep_promises(void **state)
+{
+        const struct sg_speedup badly = sg_speedup_of(.4);
+        struct sg_search_job jobs[] = {scaling(5, &badly), scaling(5, &badly), scaling(20, &badly)};
+
+        (void)state;
+        (void)plan_cpus(jobs, 3, 2);
+        assert_int_equal(jobs[2].cpus, 0);
+        jobs[2].due = 100 + 36;
+        assert_near(plan_cpus(jobs, 3, 2).tardiness, 0, 1e-9);
+        assert_true(jobs[2].cpus > 0);
+}
+
+static void test_random_on_cpus(void **state)
+{
+        (void)state;
+        for (uint64_t seed = 1; seed <= INSTANCES; seed++) {
+                struct sg_search_job jobs[60], again[60];
+                struct sg_speedup curves[60];
+                uint64_t random = seed;
+                size_t n = 1 + (size_t)draw(&random, 0, 59);
+                double cpus = floor(draw(&random, 2, 65)), usable = 0, late = 0;
+                const struct sg_search_node node = {.now = 100, .capacity = 1, .cpus = cpus};
+                struct sg_search_plan p, q;
+                unsigned given = 0;
+
+                draw_jobs(jobs, n, &random);
+                for (size_t i = 0; i < n; i++) {
+                        curves[i] = sg_speedup_of(draw(&random, 0, 1));
+                        jobs[i].speedup = &curves[i];
+                }
+                memcpy(again, jobs, sizeof(jobs));
+                assert_int_equal(sg_plan_search(jobs, n, &node, SG_OBJECTIVE_QUALITY, &p), 0);
+                for (size_t i = 0; i < n; i++) {
+                        double most = fmax(1, ceil(jobs[i].width * cpus - .05));
+                        double best = sg_speedup_at(&curves[i], jobs[i].width * cpus) / cpus;
+
+                        given += jobs[i].cpus;
+                        usable += most;
+                        late += fmax(0, jobs[i].finish - jobs[i].due - 1);
+                        if (jobs[i].cpus > most ||
+                            !(jobs[i].finish >= 100 + jobs[i].remaining / best * (1 - 1e-9)))
+                                fail_msg("seed %" PRIu64 ", job %zu", seed, i);
+                }
+                assert_int_equal(given, (unsigned)fmin(usable, cpus));
+                assert_near(late, p.tardiness, 1e-6);
+                assert_int_equal(sg_plan_search(again, n, &node, SG_OBJECTIVE_QUALITY, &q), 0);
+                assert_memory_equal(&p, &q, sizeof(p));
+                assert_memory_equal(jobs, again, n * sizeof(*jobs));
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -307,6 +414,10 @@ int main(void)
                 cmocka_unit_test(test_milestones_count),
                 cmocka_unit_test(test_random),
                 cmocka_unit_test(test_a_thousand_jobs),
+                cmocka_unit_test(test_who_scales_badly_gets_one),
+                cmocka_unit_test(test_next_cpu_goes_where_it_gains),
+                cmocka_unit_test(test_whole_cpus_keep_promises),
+                cmocka_unit_test(test_random_on_cpus),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
