@@ -64,8 +64,8 @@ struct sg_invocation {
         /* simulate */
         const char *generate, *policy, *objective, *with;
         double no_harm, floor, speedup, lies;
-        uint64_t seed;
-        bool exact_sizes, from_history;
+        uint64_t seed, node_cpus;
+        bool exact_sizes, from_history, stubborn;
 
         char **args; /* within argv; NULL-terminated */
         size_t n_args;

@@ -155,7 +155,7 @@ int sg_simulation_print_json(const struct sg_simulation *s)
 
 void sg_simulation_print_trace(const struct sg_simulation *s, bool legend)
 {
-        char line[512];
+        char line[SG_TRACE_LINE_MAX];
 
         if (legend)
                 (void)puts(SG_TRACE_HEADER);

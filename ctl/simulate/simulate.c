@@ -26,7 +26,10 @@ static const struct {
         {"clairvoyant", "the least work left first, by the real sizes", SG_SIM_SHORTEST},
         {"fifo", "one after the other, as they come", SG_SIM_FIRST},
         {"edf", "the earliest deadline first, by the real sizes", SG_SIM_EARLIEST},
+        {"planned", "with --node-cpus: a plan with the real sizes and speed-ups", SG_SIM_PLANNED},
+        {"one-thread", "with --node-cpus: growth, each with one thread", SG_SIM_GOVERNED},
 };
+#define CPUS_MAX 1024
 
 void sg_simulation_deinit(struct sg_simulation *s)
 {
@@ -159,6 +162,14 @@ static int make_options(struct sg_sim_options *o, const struct sg_invocation *in
         }
         o->lies = inv->lies;
         o->speedup = inv->speedup;
+        if (inv->node_cpus > CPUS_MAX)
+                return sg_error_set(e, SG_EXIT_OWN_FAILURE, "--node-cpus", NULL,
+                                    "--node-cpus wants a number up to %d", CPUS_MAX);
+        if (inv->node_cpus > 0) {
+                o->cpus = (double)inv->node_cpus;
+                o->whole = true;
+                o->stubborn = inv->stubborn;
+        }
         if (o->speedup < 1)
                 o->settings.exponent = o->speedup;
         if (!isnan(inv->no_harm))
@@ -207,6 +218,7 @@ static int set_policy(struct sg_simulated *p, const char *name, struct sg_error 
         for (size_t i = 0; i < SG_ELEMENTSOF(references); i++)
                 if (strcmp(references[i].name, name) == 0) {
                         p->options.reference = references[i].reference;
+                        p->options.one_thread = p->options.reference == SG_SIM_GOVERNED;
                         return 0;
                 }
         for (size_t i = 0; i < _SG_SHARE_MAX; i++)

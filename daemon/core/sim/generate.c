@@ -83,6 +83,7 @@ static int add(struct sg_trace *t, const struct sg_trace_job *model, uint32_t in
         job.reports = draw_reports(rng);
         job.noise = NOISE;
         job.deadline = (double)INFINITY;
+        job.speedup = sg_speedup_of(1);
         return sg_trace_add(t, &job);
 }
 
@@ -141,6 +142,22 @@ static int wide(struct sg_trace *t, struct sg_rng *rng, uint32_t n_jobs, uint32_
 static int narrow(struct sg_trace *t, struct sg_rng *rng, uint32_t n_jobs, uint32_t instance)
 {
         return draw(t, rng, n_jobs, instance, (const int[]){1, 0});
+}
+
+/* Published speed-ups from one to eight threads have exponents from .29 to .87, half of them up to
+ * .57. */
+static int threads(struct sg_trace *t, struct sg_rng *rng, uint32_t n_jobs, uint32_t instance)
+{
+        size_t begin = t->n;
+        int r = wide(t, rng, n_jobs, instance);
+
+        for (size_t i = begin; r == 0 && i < t->n; i++) {
+                bool lower = sg_rng_below(rng, 2) == 0;
+
+                t->jobs[i].speedup = sg_speedup_of(lower ? sg_rng_between(rng, .29, .57)
+                                                         : sg_rng_between(rng, .57, .87));
+        }
+        return r;
 }
 
 static int by_deadline(const void *a, const void *b)
@@ -223,6 +240,8 @@ const struct sg_workload sg_workloads[] = {
         {"random", "N jobs of random models within 200 s", true, any},
         {"wide", "N jobs that can use the whole node", true, wide},
         {"narrow", "N jobs, every other of which can't use the whole node", true, narrow},
+        {"threads", "N jobs of many threads that aren't twice as fast by twice the CPUs", true,
+         threads},
         {"deadline", "N wide jobs with deadlines that can all be met", true, feasible},
         {"overload", "N wide jobs with deadlines that can't", true, overload},
 };

@@ -20,8 +20,10 @@ struct sg_sim_run {
         bool large; /* has more than half of what it can use */
 };
 
-/* Fills shares as reference wants; runs by arrival. -ENOMEM */
-int sg_sim_share(const struct sg_sim_run *runs, size_t n, enum sg_sim_reference reference,
+/* The largest part of the node that it can use. */
+double sg_sim_width(const struct sg_trace_job *spec, const struct sg_sim_options *o);
+/* Fills shares as o->reference wants; runs by arrival. -ENOMEM */
+int sg_sim_share(const struct sg_sim_run *runs, size_t n, const struct sg_sim_options *o,
                  double now, double *shares);
 /* What it says at its next report. */
 struct sg_learner_report sg_sim_report(struct sg_sim_run *run, const struct sg_sim_options *o,

@@ -5,6 +5,7 @@
  */
 
 #include "base/cleanup.h"
+#include "core/share/plan-search.h"
 #include "core/sim/internal.h"
 #include <errno.h>
 #include <math.h>
@@ -53,12 +54,50 @@ static void drop(const struct sg_sim_run *runs, struct place *places, size_t n, 
         qsort(places, n, sizeof(*places), by_rank);
 }
 
-int sg_sim_share(const struct sg_sim_run *runs, size_t n, enum sg_sim_reference reference,
+/* What one CPU would take for what it takes alone. */
+static double on_one(const struct sg_sim_run *run, double cpus)
+{
+        double most = run->spec->width * cpus;
+
+        return remaining(run) / most * sg_speedup_at(&run->spec->speedup, most);
+}
+
+static int share_planned(const struct sg_sim_run *runs, size_t n, const struct sg_sim_options *o,
+                         double now, double *shares)
+{
+        _cleanup_free_ struct sg_search_job *jobs = calloc(n + 1, sizeof(*jobs));
+        const struct sg_search_node node = {.now = now, .capacity = 1, .cpus = o->cpus};
+        struct sg_search_plan plan;
+        int r;
+
+        if (!jobs)
+                return -ENOMEM;
+        for (size_t i = 0; i < n; i++)
+                jobs[i] = (struct sg_search_job){
+                        .remaining = on_one(&runs[i], o->cpus),
+                        .to = {NAN, NAN, NAN, on_one(&runs[i], o->cpus)},
+                        .width = runs[i].spec->width,
+                        .exponent = 1,
+                        .speedup = &runs[i].spec->speedup,
+                        .weight = 1,
+                        .index = 1 / on_one(&runs[i], o->cpus),
+                        .due = INFINITY,
+                };
+        r = sg_plan_search(jobs, n, &node, SG_OBJECTIVE_JCT, &plan);
+        for (size_t i = 0; r == 0 && i < n; i++)
+                shares[i] = jobs[i].share;
+        return r;
+}
+
+int sg_sim_share(const struct sg_sim_run *runs, size_t n, const struct sg_sim_options *o,
                  double now, double *shares)
 {
         _cleanup_free_ struct place *places = calloc(n + 1, sizeof(*places));
+        enum sg_sim_reference reference = o->reference;
         double left = 1;
 
+        if (reference == SG_SIM_PLANNED)
+                return share_planned(runs, n, o, now, shares);
         if (!places)
                 return -ENOMEM;
         for (size_t i = 0; i < n; i++)
@@ -74,7 +113,7 @@ int sg_sim_share(const struct sg_sim_run *runs, size_t n, enum sg_sim_reference 
         for (size_t k = 0; k < n; k++) {
                 size_t i = places[k].i;
 
-                shares[i] = fmin(left, runs[i].spec->width);
+                shares[i] = fmin(left, sg_sim_width(runs[i].spec, o));
                 left -= shares[i];
         }
         return 0;

@@ -16,6 +16,8 @@
 #define WEIGHT 100.0
 #define NEAR 1e-9    /* of a job's work: it is there */
 #define SOONEST 1e-3 /* seconds between two looks without an event: nothing is decided faster */
+/* Of its speed, what a job with far more threads than CPUs loses as they wait for each other. */
+#define SPIN .35
 
 SG_DEFINE_CLEANUP(struct sg_governor *, sg_governor_free)
 
@@ -52,6 +54,7 @@ static int make_governor(struct node *n)
         r = sg_governor_new(&g, o->cpus);
         if (r < 0)
                 return r;
+        sg_governor_plan_cpus(g, o->whole && !o->stubborn);
         r = sg_governor_configure(g, o->cpus, &class, 1);
         if (r < 0)
                 return r;
@@ -148,7 +151,7 @@ static int arrive(struct node *n)
                 .class = CLASS,
                 .now = n->now,
                 .arrival = n->now,
-                .cpus = spec->width * n->o->cpus,
+                .cpus = sg_sim_width(spec, n->o) * n->o->cpus,
                 .cpus_max = (double)INFINITY,
                 .weight = WEIGHT,
                 .deadline = spec->deadline,
@@ -228,16 +231,42 @@ static void tell_use(struct node *n, struct sg_sim_run *run)
         sg_governor_use(n->governor, run->index + 1, &use);
 }
 
+double sg_sim_width(const struct sg_trace_job *spec, const struct sg_sim_options *o)
+{
+        return o->one_thread ? fmin(spec->width, 1 / o->cpus) : spec->width;
+}
+
+/* Of what it would do with all that it can use; its threads are as many as its CPUs, or more. */
+static double speed_on(const struct sg_trace_job *spec, const struct sg_sim_options *o, double cpus)
+{
+        double most = fmax(spec->width * o->cpus, 1e-9);
+        double threads = spec->threads > 0 ? spec->threads : ceil(most);
+        double speed = sg_speedup_at(&spec->speedup, fmin(cpus, most));
+
+        if (o->stubborn && threads > 1 && threads > cpus)
+                speed *= 1 - SPIN * (1 - cpus / threads);
+        return speed / sg_speedup_at(&spec->speedup, most);
+}
+
+static double rate_of(const struct sg_trace_job *spec, const struct sg_sim_options *o, double share)
+{
+        double part = fmin(share / spec->width, 1);
+
+        if (o->whole)
+                return spec->width * speed_on(spec, o, share * o->cpus);
+        return o->speedup < 1 ? spec->width * pow(part, o->speedup) : share;
+}
+
 static void set_share(struct node *n, struct sg_sim_run *run, double share)
 {
-        double width = run->spec->width, part = fmin(share / width, 1);
+        double part = fmin(share / run->spec->width, 1);
         bool large = part > .5;
 
         if (run->large && !large)
                 n->result->switches++;
         run->large = large;
         run->share = share;
-        run->rate = n->o->speedup < 1 ? width * pow(part, n->o->speedup) : share;
+        run->rate = rate_of(run->spec, n->o, share);
 }
 
 /* As the kernel would. */
@@ -251,7 +280,9 @@ static int share_by_plan(struct node *n, const struct sg_governor_plan *plan)
                 if (k == plan->n_jobs || plan->jobs[k]->key != n->active[i].index + 1)
                         return -ENOENT;
                 n->weights[i] = plan->jobs[k]->out.weight;
-                n->widths[i] = fmin(n->active[i].spec->width, plan->jobs[k]->out.cap);
+                n->widths[i] = fmin(sg_sim_width(n->active[i].spec, n->o), plan->jobs[k]->out.cap);
+                if (plan->jobs[k]->out.cpus > 0)
+                        n->widths[i] = fmin(n->widths[i], plan->jobs[k]->out.cpus / n->o->cpus);
         }
         sg_share_by_weight(n->weights, n->widths, n->n_active, n->shares);
         return 0;
@@ -279,7 +310,7 @@ static int decide(struct node *n)
         if (n->governor)
                 r = govern(n);
         else
-                r = sg_sim_share(n->active, n->n_active, n->o->reference, n->now, n->shares);
+                r = sg_sim_share(n->active, n->n_active, n->o, n->now, n->shares);
         for (size_t i = 0; r == 0 && i < n->n_active; i++)
                 set_share(n, &n->active[i], n->shares[i]);
         return r;

@@ -22,11 +22,15 @@ enum sg_sim_reference {
         SG_SIM_FIRST,    /* one after the other, as they come */
         SG_SIM_EARLIEST, /* earliest deadline first, without those that can't all be met (Moore and
                             Hodgson's choice of them) */
+        SG_SIM_PLANNED,  /* the plan with real sizes and speed-ups, of whole CPUs */
 };
 
 struct sg_sim_options {
         struct sg_share_settings settings;
-        double cpus; /* 1: of the node */
+        double cpus;   /* 1: of the node */
+        bool whole;    /* they are things that jobs have whole, and go on as their speed-ups say */
+        bool stubborn; /* jobs have their threads whatever they get: they wait for each other */
+        bool one_thread; /* each has one thread, and never more */
         enum sg_sim_reference reference;
         double claims;  /* .1: of the spread of a job's size as it says, in logarithms; falls to
                            0 with what is left */

@@ -15,10 +15,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define FIELD_MAX 128
+#define FIELD_MAX 320
 #define AT(member) offsetof(struct sg_trace_job, member)
 
-enum type { LABEL, NUMBER, COUNT, CURVE, DEADLINE };
+enum type { LABEL, NUMBER, COUNT, CURVE, DEADLINE, EXPONENT, SPEEDUP, THREADS };
 
 static const struct column {
         const char *name;
@@ -40,6 +40,10 @@ static const struct column {
         {"reports", COUNT, AT(reports), 0, 100000, "wants a whole number up to 100000"},
         {"noise", NUMBER, AT(noise), 0, 100, "wants a number from 0 to 100"},
         {"deadline", DEADLINE, AT(deadline), 0, 1e12, "wants seconds, or nothing"},
+        {"exponent", EXPONENT, AT(speedup), 0, 1, "wants a number from 0 to 1, or nothing"},
+        {"speedup", SPEEDUP, AT(speedup), 1, 1e6,
+         "wants points such as \"1:1,2:1.4,4:2.1\", ascending and concave, or nothing"},
+        {"threads", THREADS, AT(threads), 1, 1e6, "wants a whole number from 1, or nothing"},
 };
 #define N_COLUMNS SG_ELEMENTSOF(columns)
 
@@ -77,13 +81,19 @@ static bool next_line(struct parser *p, const char **ret, const char **ret_end)
 /* Moves *s behind the field and its comma, or to NULL behind the last. */
 static bool next_field(const char **s, const char *end, char buf[FIELD_MAX])
 {
-        const char *comma = memchr(*s, ',', (size_t)(end - *s));
-        size_t size = (size_t)((comma ? comma : end) - *s);
+        bool quoted = *s < end && **s == '"';
+        const char *close = quoted ? memchr(*s + 1, '"', (size_t)(end - *s - 1)) : NULL;
+        const char *comma, *from = close ? close : *s;
+        size_t size;
 
+        comma = memchr(from, ',', (size_t)(end - from));
+        size = (size_t)((comma ? comma : end) - *s);
+        if (quoted && (!close || close + 1 != (comma ? comma : end)))
+                return false;
         if (size >= FIELD_MAX || memchr(*s, '\0', size))
                 return false;
-        memcpy(buf, *s, size);
-        buf[size] = '\0';
+        memcpy(buf, *s + quoted, size - 2 * quoted);
+        buf[size - 2 * quoted] = '\0';
         *s = comma ? comma + 1 : NULL;
         return true;
 }
@@ -115,7 +125,7 @@ static int parse_header(struct parser *p)
                 p->order[p->n++] = (size_t)(c - columns);
         }
         for (size_t i = 0; i < N_COLUMNS; i++)
-                if (!seen[i] && columns[i].type != DEADLINE)
+                if (!seen[i] && columns[i].type < DEADLINE)
                         return fail(p, columns[i].name, "is missing");
         return 0;
 }
@@ -145,6 +155,62 @@ static bool parse_number(const struct column *c, const char *field, double *ret)
         return true;
 }
 
+/* One point; *s behind it, and what is between it and the next. */
+static bool parse_point(const char **s, double *ret_cpus, double *ret_speed)
+{
+        const char *end = *s + strlen(*s), *p = sg_number_scan(*s, end, ret_cpus);
+
+        if (!p || *p != ':')
+                return false;
+        p = sg_number_scan(p + 1, end, ret_speed);
+        if (!p || (*p && *p != ',' && *p != ';'))
+                return false;
+        *s = *p ? p + 1 : p;
+        return *p == '\0' || **s;
+}
+
+/* Straight between points; beyond the last one as it went up to that, by doublings. */
+static bool parse_speedup(const struct column *c, const char *s, struct sg_speedup *ret)
+{
+        double from, at, speed, faster, slope = 1, before = 1;
+        int octave = 0;
+
+        if (!parse_point(&s, &from, &speed) || from != 1 || speed != 1 || !*s)
+                return false;
+        for (; *s; from = at, speed = faster) {
+                double next;
+
+                if (!parse_point(&s, &at, &faster) || !(at > from && at <= c->hi))
+                        return false;
+                next = (faster - speed) / (at - from);
+                if (!(next >= 0 && next <= slope * (1 + 1e-9)))
+                        return false;
+                slope = next;
+                for (; octave < SG_SPEEDUP_OCTAVES && exp2(octave + 1) <= at; octave++) {
+                        double here = speed + slope * (exp2(octave + 1) - from);
+
+                        ret->exponent[octave] = log2(here / before);
+                        before = here;
+                }
+        }
+        for (double left = log2(faster / before) / (log2(at) - octave); octave < SG_SPEEDUP_OCTAVES;
+             octave++)
+                ret->exponent[octave] = at > exp2(octave) ? left
+                                        : octave > 0      ? ret->exponent[octave - 1]
+                                                          : 0;
+        return true;
+}
+
+static bool parse_count(const struct column *c, const char *field, uint32_t *ret)
+{
+        double v;
+
+        if (!parse_number(c, field, &v) || v != (uint32_t)v)
+                return false;
+        *ret = (uint32_t)v;
+        return true;
+}
+
 static bool parse_field(const struct column *c, const char *field, struct sg_trace_job *job)
 {
         void *at = (char *)job + c->offset;
@@ -159,10 +225,18 @@ static bool parse_field(const struct column *c, const char *field, struct sg_tra
         case DEADLINE:
                 return !*field || parse_number(c, field, at);
         case COUNT:
-                if (!parse_number(c, field, &v) || v != (uint32_t)v)
+                return parse_count(c, field, at);
+        case THREADS:
+                return !*field || parse_count(c, field, at);
+        case EXPONENT:
+                if (!*field)
+                        return true;
+                if (!parse_number(c, field, &v))
                         return false;
-                *(uint32_t *)at = (uint32_t)v;
+                *(struct sg_speedup *)at = sg_speedup_of(v);
                 return true;
+        case SPEEDUP:
+                return !*field || parse_speedup(c, field, at);
         case CURVE:
                 r = sg_trace_curve_from_string(field);
                 if (r >= 0)
@@ -177,7 +251,7 @@ static int parse_job(struct parser *p, const char *s, const char *end, struct sg
         char field[FIELD_MAX];
         size_t n = 0;
 
-        *job = (struct sg_trace_job){.deadline = (double)INFINITY};
+        *job = (struct sg_trace_job){.deadline = (double)INFINITY, .speedup = sg_speedup_of(1)};
         for (; s; n++) {
                 const struct column *c = n < p->n ? &columns[p->order[n]] : NULL;
 

@@ -7,6 +7,7 @@
 #include "core/sim/trace-internal.h"
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -111,16 +112,46 @@ static const char *number(double v, char buf[NUMBER_MAX])
         return buf;
 }
 
+static bool is_power(const struct sg_speedup *s)
+{
+        for (int o = 1; o < SG_SPEEDUP_OCTAVES; o++)
+                if (s->exponent[o] != s->exponent[0])
+                        return false;
+        return true;
+}
+
+/* "exponent,speedup", one of which is empty, or both. */
+static void format_speedup(const struct sg_speedup *s, char *buf, size_t size)
+{
+        char n[NUMBER_MAX];
+        size_t used;
+
+        if (is_power(s)) {
+                bool linear = s->exponent[0] >= 1;
+
+                (void)snprintf(buf, size, "%s,", linear ? "" : number(s->exponent[0], n));
+                return;
+        }
+        used = (size_t)snprintf(buf, size, ",\"1:1");
+        for (int o = 1; o <= SG_SPEEDUP_OCTAVES; o++)
+                used += (size_t)snprintf(buf + used, size - used, ",%d:%s", 1 << o,
+                                         number(sg_speedup_at(s, 1 << o), n));
+        (void)snprintf(buf + used, size - used, "\"");
+}
+
 const char *sg_trace_format(const struct sg_trace_job *j, char *buf, size_t size)
 {
         const double numbers[] = {j->arrival, j->work, j->width, j->a,       j->b,
                                   j->first,   j->last, j->noise, j->deadline};
-        char n[SG_ELEMENTSOF(numbers)][NUMBER_MAX];
+        char n[SG_ELEMENTSOF(numbers)][NUMBER_MAX], speedup[512], threads[16] = "";
 
         for (size_t i = 0; i < SG_ELEMENTSOF(numbers); i++)
                 (void)number(numbers[i], n[i]);
-        (void)snprintf(buf, size, "%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%u,%s,%s", j->instance, j->job,
-                       n[0], n[1], n[2], curves[j->curve], n[3], n[4], n[5], n[6], j->reports, n[7],
-                       isfinite(j->deadline) ? n[8] : "");
+        format_speedup(&j->speedup, speedup, sizeof(speedup));
+        if (j->threads > 0)
+                (void)snprintf(threads, sizeof(threads), "%u", j->threads);
+        (void)snprintf(buf, size, "%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%u,%s,%s,%s,%s", j->instance,
+                       j->job, n[0], n[1], n[2], curves[j->curve], n[3], n[4], n[5], n[6],
+                       j->reports, n[7], isfinite(j->deadline) ? n[8] : "", speedup, threads);
         return buf;
 }

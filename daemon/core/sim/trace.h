@@ -15,14 +15,22 @@
  *   reports        how often it says how far it is
  *   noise          on what it says, as a part of the way that its loss has still to go
  *   deadline       seconds, from the same zero as arrival; empty = none
+ *   exponent       its speed grows as CPUs^exponent, from one up; empty = in proportion
+ *   speedup        in its place points of the curve, "1:1,2:1.4,4:2.1" in quotes
+ *   threads        that it has if nobody tells it; empty = as many as it can use CPUs
+ *
+ * The last four may be missing.
  */
 
+#include "core/job/speedup.h"
 #include <stddef.h>
 #include <stdint.h>
 
 #define SG_TRACE_HEADER                                                                            \
-        "instance,job,arrival,work,width,curve,a,b,first,last,reports,noise,deadline"
+        "instance,job,arrival,work,width,curve,a,b,first,last,reports,noise,deadline,"             \
+        "exponent,speedup,threads"
 #define SG_TRACE_LABEL_MAX 32
+#define SG_TRACE_LINE_MAX 1024
 
 enum sg_trace_curve { SG_CURVE_EXP, SG_CURVE_POW, SG_CURVE_WEIBULL };
 
@@ -34,6 +42,8 @@ struct sg_trace_job {
         uint32_t reports;
         double noise;
         double deadline; /* INFINITY = none */
+        struct sg_speedup speedup;
+        uint32_t threads; /* 0 = as many as it can use CPUs */
 };
 
 struct sg_trace { /* zero-initialise */
@@ -56,7 +66,8 @@ struct sg_trace_error {
 
 /* Adds the jobs of a file, and sorts. -EBADMSG with the error described: nothing was added. */
 int sg_trace_parse(struct sg_trace *t, const char *text, size_t size, struct sg_trace_error *e);
-/* One line without its end, which parses to the same; buf of 512 is enough. */
+/* One line without its end, which parses to the same, but for points of a speed-up between the
+ * powers of two; buf of SG_TRACE_LINE_MAX is enough. */
 const char *sg_trace_format(const struct sg_trace_job *job, char *buf, size_t size);
 
 /* The loss without noise, x from 0 to 1. */

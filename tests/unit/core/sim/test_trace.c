@@ -7,7 +7,9 @@
 #include <math.h>
 #include <stdio.h>
 
-#define HEADER SG_TRACE_HEADER "\n"
+#define COLUMNS "instance,job,arrival,work,width,curve,a,b,first,last,reports,noise,deadline"
+#define HEADER COLUMNS "\n"
+#define ALL SG_TRACE_HEADER "\n"
 #define LINE "1,a,0,10,1,exp,5,0,2,1,20,0.02,\n"
 
 static void expect_error(const char *text, size_t line, const char *column)
@@ -47,7 +49,47 @@ static void test_errors_name_their_place(void **state)
         expect_error(HEADER "1,a,0,10,1,exp,5,0,inf,1,20,0.02,\n", 2, "first");
         expect_error(HEADER "1,a,0,10,1,exp,5,0,2,1,2.5,0.02,\n", 2, "reports");
         expect_error(HEADER "1,a,0,10,1,exp,5,0,2,1,20,0.02,soon\n", 2, "deadline");
+        expect_error(ALL LINE, 2, "exponent");
+        expect_error(ALL "1,a,0,10,1,exp,5,0,2,1,20,0.02,,2,,\n", 2, "exponent");
+        expect_error(ALL "1,a,0,10,1,exp,5,0,2,1,20,0.02,,,\"1:1\",\n", 2, "speedup");
+        expect_error(ALL "1,a,0,10,1,exp,5,0,2,1,20,0.02,,,\"1:1,2:2.1\",\n", 2, "speedup");
+        expect_error(ALL "1,a,0,10,1,exp,5,0,2,1,20,0.02,,,\"1:1,2:1.1,4:2\",\n", 2, "speedup");
+        expect_error(ALL "1,a,0,10,1,exp,5,0,2,1,20,0.02,,,\"1:1,2:.9\",\n", 2, "speedup");
+        expect_error(ALL "1,a,0,10,1,exp,5,0,2,1,20,0.02,,,\"1:1,2:1.4\n", 2, "speedup");
+        expect_error(ALL "1,a,0,10,1,exp,5,0,2,1,20,0.02,,,,0\n", 2, "threads");
         expect_error(HEADER "1,a,0 ,10,1,exp,5,0,2,1,20,0.02,\n", 2, "arrival");
+}
+
+static void test_speedups(void **state)
+{
+        static const char text[] = ALL "1,a,0,10,1,exp,5,0,2,1,20,0,,,\"1:1,2:1.4,4:2.1\",8\n"
+                                       "1,b,0,10,1,exp,5,0,2,1,20,0,,.57,,\n"
+                                       "1,c,0,10,1,exp,5,0,2,1,20,0,,,,\n";
+        char line[SG_TRACE_LINE_MAX], again[sizeof(ALL) + SG_TRACE_LINE_MAX];
+        struct sg_trace_error e;
+        struct sg_trace t = {0};
+
+        (void)state;
+        assert_int_equal(sg_trace_parse(&t, text, strlen(text), &e), 0);
+        assert_true(fabs(sg_speedup_at(&t.jobs[0].speedup, 2) - 1.4) < 1e-12);
+        assert_true(fabs(sg_speedup_at(&t.jobs[0].speedup, 4) - 2.1) < 1e-12);
+        assert_true(fabs(sg_speedup_at(&t.jobs[0].speedup, 8) - 3.15) < 1e-12);
+        assert_int_equal(t.jobs[0].threads, 8);
+        assert_true(t.jobs[1].speedup.exponent[3] == .57);
+        assert_true(sg_speedup_at(&t.jobs[2].speedup, 7) == 7 && t.jobs[2].threads == 0);
+        for (size_t i = 0; i < 3; i++) {
+                struct sg_trace copy = {0};
+
+                (void)snprintf(again, sizeof(again), ALL "%s",
+                               sg_trace_format(&t.jobs[i], line, sizeof(line)));
+                assert_int_equal(sg_trace_parse(&copy, again, strlen(again), &e), 0);
+                for (int cpus = 1; cpus <= 1024; cpus *= 2)
+                        assert_true(fabs(sg_speedup_at(&copy.jobs[0].speedup, cpus) /
+                                                 sg_speedup_at(&t.jobs[i].speedup, cpus) -
+                                         1) < 1e-9);
+                sg_trace_deinit(&copy);
+        }
+        sg_trace_deinit(&t);
 }
 
 static void test_columns_in_any_order_and_sorted(void **state)
@@ -110,7 +152,7 @@ static void test_what_is_made_up_reads_the_same(void **state)
         assert_non_null(f);
         assert_int_equal(sg_generate(&made, "deadline12", 7, 20), 0);
         assert_int_equal(made.n, 240);
-        (void)fputs(HEADER, f);
+        (void)fputs(ALL, f);
         for (size_t i = 0; i < made.n; i++)
                 (void)fprintf(f, "%s\n", sg_trace_format(&made.jobs[i], line, sizeof(line)));
         assert_int_equal(fclose(f), 0);
@@ -193,6 +235,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_errors_name_their_place),
+                cmocka_unit_test(test_speedups),
                 cmocka_unit_test(test_columns_in_any_order_and_sorted),
                 cmocka_unit_test(test_curves_and_their_inverses),
                 cmocka_unit_test(test_what_is_made_up_reads_the_same),
