@@ -279,7 +279,7 @@ static void apply_changes(struct sg_live *l, struct set_answer *a)
 
         l->job.limits = a->limits;
         if (l->groups.pinned)
-                sg_live_pin(l, &a->cpus);
+                (void)sg_live_pin(l, &a->cpus); /* which it has room for */
         l->job.deadline_usec = a->deadline_usec;
         l->job.priority = a->priority;
         strcpy(l->job.name, a->name);
@@ -343,16 +343,9 @@ static int read_changes(sd_bus_message *call, struct sg_live *l, struct sg_submi
 /* Of its own, if it has such: as many as it may have now. */
 static struct sg_cpuset cpus_within(const struct sg_live *l, const struct sg_limits *limits)
 {
-        uint64_t n;
-
         if (!l->groups.pinned)
                 return (struct sg_cpuset){0};
-        n = sg_cpuset_count(l->groups.pinned);
-        if (n < limits->cpus)
-                n = limits->cpus;
-        if (n > limits->cpus_max)
-                n = limits->cpus_max;
-        return sg_live_cpus_of(l, n);
+        return sg_live_cpus_of(l, sg_loop_own_cpus(l, limits));
 }
 
 static int job_set(sd_bus_message *call, struct sg_live *l, sd_bus_error *error)

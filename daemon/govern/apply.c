@@ -25,6 +25,8 @@ const struct sg_cpuset *sg_loop_overlay(const struct sg_live *l, struct sg_limit
                 if (p->applied.cap_pm < limits->cpu_quota_pm)
                         limits->cpu_quota_pm = p->applied.cap_pm;
         }
+        if (l->groups.pinned)
+                limits->pin = true;
         return l->groups.pinned;
 }
 
@@ -34,6 +36,17 @@ uint64_t sg_loop_cpus(const struct sg_live *l)
                                                            : l->job.limits.cpus;
 }
 
+/* As many as threads, if its user wants such; a plan gives it no more than that. */
+uint64_t sg_loop_own_cpus(const struct sg_live *l, const struct sg_limits *limits)
+{
+        uint64_t plan = l->looped ? l->looped->applied.cpus : 0, own = sg_loop_cpus(l);
+
+        if (!limits->pin)
+                return plan;
+        own = own < limits->cpus ? limits->cpus : own > limits->cpus_max ? limits->cpus_max : own;
+        return plan > 0 && plan < own ? plan : own;
+}
+
 static bool can_be_limited(const struct sg_live *l)
 {
         return l->groups.scope &&
@@ -41,15 +54,19 @@ static bool can_be_limited(const struct sg_live *l)
                 (l->job.adopted == SG_ADOPTED_GOVERNED && sg_adopted_is_limited(l)));
 }
 
-/* As many CPUs of its own as threads, if it has both. */
-static void resize_cpus(struct sg_live *l)
+static bool can_be_confined(const struct sg_live *l)
 {
-        struct sg_cpuset cpus;
+        return l->job.adopted == SG_ADOPTED_NOT &&
+               !(sg_backend_unenforced(l->manager->backend) & 1U << SG_LIMIT_CPUSET);
+}
 
-        if (!l->groups.pinned || l->looped->applied.threads == 0)
-                return;
-        cpus = sg_live_cpus_of(l, l->looped->applied.threads);
-        sg_live_pin(l, &cpus);
+/* Without memory it keeps those that it has. */
+static void choose_cpus(struct sg_live *l)
+{
+        uint64_t n = sg_loop_own_cpus(l, &l->job.limits);
+        struct sg_cpuset cpus = sg_live_cpus_of(l, n);
+
+        (void)sg_live_pin(l, n > 0 ? &cpus : NULL);
 }
 
 /* Whether it is in force, or on its way. */
@@ -62,7 +79,7 @@ static bool write_cpu(struct sg_live *l)
 
         if (l->groups.setting) /* its user's change first, which may yet be refused */
                 return false;
-        resize_cpus(l);
+        choose_cpus(l);
         cpus = sg_loop_overlay(l, &limits);
         r = sg_scope_set_limits(l->groups.scope, &limits, cpus, NULL, NULL, &why);
         if (r < 0 && r != -ENOTCONN && sg_scope_populated(l->groups.scope) > 0)
@@ -107,7 +124,8 @@ static struct sg_want_job describe(const struct sg_looped *p)
         return (struct sg_want_job){.own_weight = p->own_weight,
                                     .cpus = j->limits.cpus,
                                     .cpus_max = j->limits.cpus_max,
-                                    .foreground = j->foreground};
+                                    .foreground = j->foreground,
+                                    .confinable = can_be_confined(p->live)};
 }
 
 /* What is to be known of it, whatever is written. */
@@ -133,21 +151,23 @@ static void apply(struct sg_loop *loop, struct sg_looped *p, const struct sg_dec
                 .interval = l->class->share.tick,
                 .most = loop->most,
         };
-        unsigned write = sg_diff_writes(&p->applied, p->changed, &planned, &due);
+        unsigned write = sg_diff_writes(&p->applied, &p->changed, &planned, &due);
 
         heed(p, d);
         sg_loop_look_by(loop, due);
         if (write == 0 || !can_be_limited(l))
                 return;
-        p->applied = planned.want;
-        if ((write & (SG_WRITE_WEIGHT | SG_WRITE_CAP) || l->groups.pinned) && !write_cpu(l)) {
+        p->applied = sg_diff_applied(&before, &planned.want, write);
+        if ((write != SG_WRITE_THREADS || l->groups.pinned) && !write_cpu(l)) {
                 p->applied = before;
                 sg_loop_look_by(loop, now + RETRY_SEC);
                 return;
         }
-        p->changed = now;
-        if (write & SG_WRITE_THREADS)
+        p->changed.any = now;
+        if (write & SG_WRITE_ALLOCATION) {
+                p->changed.allocation = now;
                 sg_monitor_publish(l);
+        }
 }
 
 static void apply_classes(struct sg_loop *loop, const struct sg_governor_plan *plan)
@@ -200,7 +220,8 @@ void sg_loop_begin_with(struct sg_looped *p)
         const struct sg_want_job job = describe(p);
 
         p->applied = sg_want_to_begin(&job, d ? &d->out : NULL, loop->node.cpus, loop->most);
-        resize_cpus(p->live);
+        if (p->live->groups.scope) /* else it is made with them */
+                choose_cpus(p->live);
         if (p->applied.threads > 0)
                 sg_monitor_publish(p->live);
 }
@@ -209,7 +230,7 @@ bool sg_loop_apply_begun(struct sg_looped *p, double now)
 {
         const struct sg_decision *d = sg_loop_decision(p->live);
 
-        p->changed = -INFINITY;
+        p->changed = (struct sg_changed){-INFINITY, -INFINITY};
         if (d)
                 apply(p->live->manager->loop, p, d, now);
         return d != NULL;

@@ -16,7 +16,7 @@ struct sg_looped {
         enum sg_share_list list;   /* as decided last */
         struct sg_applied applied; /* in force, or on its way */
         uint32_t own_weight;       /* what its user gave it */
-        double changed;            /* when that was last written */
+        struct sg_changed changed;
         struct sg_use_last used;
         uint64_t group; /* the id of its group in the v2 tree; 0 = not looked up, or none */
         bool awaited;   /* somebody waits for it: from its start on … */

@@ -173,9 +173,8 @@ static double cpus_max(const struct sg_live *l)
                 most = (double)limits->cpu_quota_pm / 1e4;
         if (limits->pin && is_elastic(limits)) /* its set follows its share */
                 most = fmin(most, (double)limits->cpus_max);
-        else if (limits->pin) /* it gets them with its groups */
-                most = fmin(most, l->groups.pinned ? (double)sg_cpuset_count(l->groups.pinned)
-                                                   : (double)limits->cpus);
+        else if (limits->pin)
+                most = fmin(most, fmin((double)limits->cpus, (double)l->manager->node.n_cpus));
         return most;
 }
 
@@ -244,9 +243,12 @@ static void add(struct sg_loop *loop, struct sg_live *l)
         }
         p->live = l;
         p->own_weight = (uint32_t)l->job.limits.cpu_weight;
-        /* What a former daemon left in force isn't known. */
-        p->applied = (struct sg_applied){.weight = l->attempt.begun_usec > 0 ? p->own_weight : 0,
-                                         .cap_pm = SG_UNLIMITED};
+        /* What a former daemon left in force isn't known, but for its CPUs. */
+        p->applied = (struct sg_applied){
+                .weight = l->attempt.begun_usec > 0 ? p->own_weight : 0,
+                .cap_pm = SG_UNLIMITED,
+                .cpus = l->groups.pinned ? sg_cpuset_count(l->groups.pinned) : 0,
+        };
         p->awaited = j.aside;
         sg_list_append(&loop->jobs, &p->link);
         l->looped = p;

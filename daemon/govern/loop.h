@@ -23,7 +23,7 @@ const struct sg_class_history *sg_loop_history(const struct sg_manager *m, const
 void sg_loop_reconfigure(struct sg_manager *m);
 
 /* It is about to get its groups: who gets how much with it is decided before. What they are to be
- * made with is then told by sg_loop_overlay() and sg_loop_cpus(), and stays until it runs. */
+ * made with is then told by sg_loop_overlay() and sg_loop_own_cpus(), and stays until it runs. */
 void sg_loop_expect(struct sg_live *l);
 /* All of these are for running jobs, and do nothing for others. */
 void sg_loop_add(struct sg_live *l);
@@ -44,6 +44,8 @@ void sg_loop_end(struct sg_live *l);
  * it. */
 const struct sg_cpuset *sg_loop_overlay(const struct sg_live *l, struct sg_limits *limits);
 uint64_t sg_loop_cpus(const struct sg_live *l); /* how many threads it should have; 0 = not said */
+/* … how many CPUs of its own, with these limits; 0 = it shares all. */
+uint64_t sg_loop_own_cpus(const struct sg_live *l, const struct sg_limits *limits);
 uint64_t sg_loop_class_weight(const struct sg_manager *m, const struct sg_class *class);
 /* What of the CPUs there is to be shared: less than all under a quota. */
 double sg_loop_cpus_of_node(const struct sg_manager *m);

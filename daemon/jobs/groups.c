@@ -112,30 +112,55 @@ struct sg_cpuset sg_live_cpus_of(const struct sg_live *l, uint64_t n)
         return cpus;
 }
 
-void sg_live_pin(struct sg_live *l, const struct sg_cpuset *cpus)
+int sg_live_pin(struct sg_live *l, const struct sg_cpuset *cpus)
 {
+        if (cpus && !l->groups.pinned) {
+                l->groups.pinned = calloc(1, sizeof(*l->groups.pinned));
+                if (!l->groups.pinned)
+                        return -ENOMEM;
+        }
         count_cpus(l, -1);
-        *l->groups.pinned = *cpus;
+        if (cpus) {
+                *l->groups.pinned = *cpus;
+        } else {
+                free(l->groups.pinned);
+                l->groups.pinned = NULL;
+        }
         count_cpus(l, 1);
+        return 0;
 }
 
-/* Those that it has had since its start, unless they never were in force, or nobody knows. */
-static void pin_again(struct sg_live *l)
+static bool is_part_of(const struct sg_cpuset *set, const struct sg_cpuset *all)
+{
+        unsigned n = 0;
+
+        for (unsigned cpu = 0; cpu < SG_CPUS_MAX; cpu++)
+                n += sg_cpuset_has(set, cpu) && sg_cpuset_has(all, cpu);
+        return n > 0 && n == sg_cpuset_count(set) && n < sg_cpuset_count(all);
+}
+
+/* Those that its user wanted it has had since its start, unless they never were in force, or nobody
+ * knows; those of a plan, until the next one is made. */
+static int pin_again(struct sg_live *l)
 {
         struct sg_cpuset cpus = sg_scope_cpus(l->groups.scope);
         unsigned n = sg_cpuset_count(&cpus);
 
+        if (!l->job.limits.pin)
+                return is_part_of(&cpus, &l->manager->node.cpus) ? sg_live_pin(l, &cpus) : 0;
         if (n == 0 || n > l->job.limits.cpus_max) {
                 cpus = sg_live_cpus_of(l, l->job.limits.cpus);
                 (void)sg_scope_set_limits(l->groups.scope, &l->job.limits, &cpus, NULL, NULL, NULL);
         }
-        sg_live_pin(l, &cpus);
+        return sg_live_pin(l, &cpus);
 }
 
 /* What is asked of the backend; *ret_rules is what it points to. */
 static int describe(const struct sg_live *l, struct sg_scope_request *ret,
                     struct sg_device_rule **ret_rules)
 {
+        uint64_t n_cpus = sg_loop_own_cpus(l, &l->job.limits);
+
         *ret = (struct sg_scope_request){
                 .key = &l->job.key,
                 .description = l->job.name,
@@ -147,21 +172,24 @@ static int describe(const struct sg_live *l, struct sg_scope_request *ret,
                 .devices_stay = class_is_gone(l),
         };
         (void)sg_loop_overlay(l, &ret->limits);
-        if (l->job.limits.pin)
-                ret->cpus = sg_live_cpus_of(l, sg_loop_cpus(l));
+        if (n_cpus > 0) {
+                ret->limits.pin = true;
+                ret->cpus = sg_live_cpus_of(l, n_cpus);
+        }
         return class_devices(l->class, ret_rules, &ret->n_devices);
 }
 
-static int take_scope(struct sg_live *l, struct sg_scope *scope)
+static void take_scope(struct sg_live *l, struct sg_scope *scope)
 {
-        if (l->job.limits.pin) {
-                l->groups.pinned = calloc(1, sizeof(*l->groups.pinned));
-                if (!l->groups.pinned)
-                        return -ENOMEM;
-        }
         l->groups.scope = scope;
         sg_list_append(&l->manager->jobs->active, &l->groups.active_link);
-        return 0;
+}
+
+static void leave_scope(struct sg_live *l)
+{
+        (void)sg_live_pin(l, NULL);
+        sg_list_remove(&l->groups.active_link);
+        l->groups.scope = sg_scope_free(l->groups.scope);
 }
 
 static int make_scope(struct sg_live *l, char **ret_why)
@@ -178,15 +206,13 @@ static int make_scope(struct sg_live *l, char **ret_why)
         r = sg_scope_new(&scope, l->manager->backend, &req, ret_why);
         if (r < 0)
                 return r;
-        r = take_scope(l, scope);
+        take_scope(l, scope);
+        r = req.limits.pin ? sg_live_pin(l, &req.cpus) : 0;
         if (r < 0) {
                 (void)sg_scope_remove(scope);
-                (void)sg_scope_free(scope);
-                return r;
+                leave_scope(l);
         }
-        if (l->groups.pinned)
-                sg_live_pin(l, &req.cpus);
-        return 0;
+        return r;
 }
 
 static int make(struct sg_live *l, char **ret_why)
@@ -258,11 +284,10 @@ int sg_live_find_scope(struct sg_live *l, pid_t shim)
         r = sg_scope_adopt(&scope, l->manager->backend, &req);
         if (r < 0)
                 return r;
-        r = take_scope(l, scope);
+        take_scope(l, scope);
+        r = pin_again(l);
         if (r < 0)
-                (void)sg_scope_free(scope);
-        else if (l->groups.pinned)
-                pin_again(l);
+                leave_scope(l);
         return r;
 }
 
@@ -288,11 +313,7 @@ int sg_live_drop_scope(struct sg_live *l)
         sg_monitor_unpublish(l);
         if (!l->groups.scope)
                 return 0;
-        count_cpus(l, -1);
-        free(l->groups.pinned);
-        l->groups.pinned = NULL;
-        sg_list_remove(&l->groups.active_link);
-        l->groups.scope = sg_scope_free(l->groups.scope);
+        leave_scope(l);
         return 0;
 }
 

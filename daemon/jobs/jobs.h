@@ -41,7 +41,7 @@ struct sg_jobs {
         uint64_t starts_from_usec;         /* monotonic; 0 = the last ones have worked */
         uint64_t n_starting;               /* background jobs between queue and running */
         uint64_t n_recovering; /* inspections under way: nothing starts before they are done */
-        uint32_t pinned[SG_CPUS_MAX]; /* jobs pinned to each CPU */
+        uint32_t pinned[SG_CPUS_MAX]; /* jobs that have each CPU for their own */
         struct sg_launcher *launcher;
         struct sg_poller *gates, *shims, *groups; /* of all attempts */
         sd_event_source *schedule, *retry, *sweep;

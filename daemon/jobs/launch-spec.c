@@ -108,7 +108,8 @@ static bool wants_affinity(const struct sg_live *l)
         uint32_t unenforced =
                 sg_scope_unenforced(l->groups.scope) | sg_backend_unenforced(l->manager->backend);
 
-        return l->groups.pinned && l->job.limits.cpus_max == l->job.limits.cpus &&
+        return l->job.limits.pin && l->groups.pinned &&
+               l->job.limits.cpus_max == l->job.limits.cpus &&
                (unenforced & (1U << SG_LIMIT_CPUSET));
 }
 

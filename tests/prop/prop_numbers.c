@@ -90,6 +90,7 @@ static struct sg_applied some_values(struct sg_rng *rng)
                 .weight = 1 + sg_rng_below(rng, 10000),
                 .cap_pm = one_in(rng, 2) ? SG_UNLIMITED : 100 + sg_rng_below(rng, 40000),
                 .threads = sg_rng_below(rng, 9),
+                .cpus = sg_rng_below(rng, 3),
         };
 }
 
@@ -102,21 +103,29 @@ static void plan_twice(struct sg_rng *rng)
                                .now = sg_rng_between(rng, 10, 20),
                                .interval = sg_rng_between(rng, 0, 5),
                                .most = sg_rng_below(rng, 10000) * 10};
-        double changed = p.now - sg_rng_between(rng, 0, 8), due;
-        unsigned write = sg_diff_writes(&have, changed, &p, &due);
+        double any = p.now - sg_rng_between(rng, 0, 8), due;
+        struct sg_changed changed = {any, one_in(rng, 2) ? any : any - sg_rng_double(rng)};
+        unsigned write = sg_diff_writes(&have, &changed, &p, &due), allocated = 0;
 
         prop_check(due > p.now);
-        if (write == 0 && !isinf(due)) {
-                p.now = due;
-                write = sg_diff_writes(&have, changed, &p, &due);
-                prop_check(write != 0);
+        for (unsigned i = 0; i < 3 && !(write == 0 && isinf(due)); i++) {
+                if (write & SG_WRITE_ALLOCATION) {
+                        prop_check(p.now >= changed.allocation + .25);
+                        changed.allocation = p.now;
+                        allocated++;
+                }
+                if (write != 0)
+                        changed.any = p.now;
+                have = sg_diff_applied(&have, &p.want, write);
+                p.now = isinf(due) ? p.now : due;
+                write = sg_diff_writes(&have, &changed, &p, &due);
         }
-        if (write != 0)
-                have = p.want;
+        prop_check(write == 0 && isinf(due) && allocated <= 1);
+        prop_check(have.threads == p.want.threads && have.cpus == p.want.cpus);
         p.moved = false;
-        prop_check(sg_diff_writes(&have, p.now, &p, &due) == 0);
+        prop_check(sg_diff_writes(&have, &changed, &p, &due) == 0);
         p.now += 100;
-        prop_check(sg_diff_writes(&have, changed, &p, &due) == 0 && isinf(due));
+        prop_check(sg_diff_writes(&have, &changed, &p, &due) == 0 && isinf(due));
 }
 
 static void test_plan_twice(void **state)

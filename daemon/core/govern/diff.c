@@ -7,6 +7,9 @@
  * whenever somebody's turn begins or ends all of these differ. */
 #define SLIGHT .01
 #define SLIGHT_INTERVALS 10
+/* A program that divides its work anew, and a process that moves to other CPUs, have to earn that
+ * back before the next time. */
+#define ALLOCATION_SEC .25
 
 static bool differs(double have, double want, double step)
 {
@@ -30,7 +33,7 @@ static bool leaps(const struct sg_applied *have, const struct sg_applied *want)
 /* How long after the last change a mere adjustment is written; 0 = at once. */
 static double patience(const struct sg_applied *have, const struct sg_planned *p, unsigned write)
 {
-        if (p->moved || have->weight == 0)
+        if (p->moved || have->weight == 0 || write & SG_WRITE_CPUS)
                 return 0;
         if (write == SG_WRITE_WEIGHT &&
             fmax(have->weight, p->want.weight) <= SLIGHT * (double)p->most)
@@ -38,14 +41,19 @@ static double patience(const struct sg_applied *have, const struct sg_planned *p
         return leaps(have, &p->want) ? 0 : p->interval;
 }
 
-unsigned sg_diff_writes(const struct sg_applied *have, double changed, const struct sg_planned *p,
-                        double *ret_due)
+static double due_of(const struct sg_applied *have, const struct sg_changed *changed,
+                     const struct sg_planned *p, unsigned write)
+{
+        double at = changed->any + patience(have, p, write);
+
+        return write & SG_WRITE_ALLOCATION ? fmax(at, changed->allocation + ALLOCATION_SEC) : at;
+}
+
+static unsigned differing(const struct sg_applied *have, const struct sg_planned *p)
 {
         const struct sg_applied *want = &p->want;
         unsigned write = 0;
-        double due;
 
-        *ret_due = INFINITY;
         if (have->weight == 0 || differs(have->weight, want->weight, SG_DIFF_WEIGHT_STEP) ||
             (p->moved && have->weight != want->weight))
                 write |= SG_WRITE_WEIGHT;
@@ -53,10 +61,41 @@ unsigned sg_diff_writes(const struct sg_applied *have, double changed, const str
                 write |= SG_WRITE_CAP;
         if (have->threads != want->threads)
                 write |= SG_WRITE_THREADS;
-        due = changed + patience(have, p, write);
-        if (write && p->now < due) {
-                *ret_due = due;
-                return 0;
-        }
+        if (have->cpus != want->cpus)
+                write |= SG_WRITE_CPUS;
         return write;
+}
+
+unsigned sg_diff_writes(const struct sg_applied *have, const struct sg_changed *changed,
+                        const struct sg_planned *p, double *ret_due)
+{
+        unsigned all = differing(have, p), first = all & ~(unsigned)SG_WRITE_ALLOCATION;
+        double all_due = due_of(have, changed, p, all);
+        double first_due = first ? due_of(have, changed, p, first) : INFINITY;
+
+        *ret_due = INFINITY;
+        if (all == 0 || p->now >= all_due)
+                return all;
+        if (p->now >= first_due) {
+                *ret_due = all_due;
+                return first;
+        }
+        *ret_due = fmin(first_due, all_due);
+        return 0;
+}
+
+struct sg_applied sg_diff_applied(const struct sg_applied *have, const struct sg_applied *want,
+                                  unsigned write)
+{
+        struct sg_applied a = *have;
+
+        if (write & (SG_WRITE_WEIGHT | SG_WRITE_CAP)) {
+                a.weight = want->weight;
+                a.cap_pm = want->cap_pm;
+        }
+        if (write & SG_WRITE_ALLOCATION) {
+                a.threads = want->threads;
+                a.cpus = want->cpus;
+        }
+        return a;
 }

@@ -15,6 +15,13 @@ struct sg_applied {
         uint32_t weight; /* cpu.weight, 0 = none was applied yet */
         uint64_t cap_pm; /* cpu.max in permyriad of one CPU, SG_UNLIMITED = none */
         uint32_t threads;
+        uint32_t cpus; /* so many of its own, 0 = it shares all */
+};
+
+/* When a job's were last written. */
+struct sg_changed {
+        double any;        /* anything */
+        double allocation; /* threads, CPUs */
 };
 
 struct sg_planned {
@@ -25,9 +32,18 @@ struct sg_planned {
         uint32_t most;   /* the largest weight of all: of what is slight beside it longer */
 };
 
-enum { SG_WRITE_WEIGHT = 1, SG_WRITE_CAP = 2, SG_WRITE_THREADS = 4 };
+enum {
+        SG_WRITE_WEIGHT = 1,
+        SG_WRITE_CAP = 2,
+        SG_WRITE_THREADS = 4,
+        SG_WRITE_CPUS = 8,
+        SG_WRITE_ALLOCATION = SG_WRITE_THREADS | SG_WRITE_CPUS,
+};
 
-/* What to write, SG_WRITE_*. changed: when the job's last write was. *ret_due: if something has to
- * wait, when it may be written; else INFINITY. */
-unsigned sg_diff_writes(const struct sg_applied *have, double changed, const struct sg_planned *p,
-                        double *ret_due);
+/* What to write, SG_WRITE_*. *ret_due: if something has to wait, when it may be written; else
+ * INFINITY. */
+unsigned sg_diff_writes(const struct sg_applied *have, const struct sg_changed *changed,
+                        const struct sg_planned *p, double *ret_due);
+/* What is in force when that is written. */
+struct sg_applied sg_diff_applied(const struct sg_applied *have, const struct sg_applied *want,
+                                  unsigned write);

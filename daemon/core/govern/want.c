@@ -17,10 +17,17 @@ static uint64_t cap_pm(double cap, double cpus)
         return pm < CAP_MIN_PM ? CAP_MIN_PM : (uint64_t)pm;
 }
 
-/* How many make the best of its share, of a job that can have more or fewer; 0 = it can't. */
-static uint32_t threads(const struct sg_want_job *j, double share, double cpus)
+static uint32_t own_cpus(const struct sg_want_job *j, const struct sg_share_out *out)
 {
-        double n = ceil(share * cpus - SLIGHT_CPUS);
+        return j->confinable ? out->cpus : 0;
+}
+
+/* How many make the best of its CPUs, or else its share, of a job that can have more or fewer; 0 =
+ * it can't. */
+static uint32_t threads(const struct sg_want_job *j, const struct sg_share_out *out, double cpus)
+{
+        uint32_t own = own_cpus(j, out);
+        double n = own > 0 ? own : ceil(out->share * cpus - SLIGHT_CPUS);
 
         if (j->cpus_max <= j->cpus)
                 return 0;
@@ -32,7 +39,8 @@ struct sg_applied sg_want(const struct sg_want_job *j, const struct sg_share_out
 {
         return (struct sg_applied){.weight = out->weight,
                                    .cap_pm = cap_pm(out->cap, cpus),
-                                   .threads = threads(j, out->share, cpus)};
+                                   .threads = threads(j, out, cpus),
+                                   .cpus = own_cpus(j, out)};
 }
 
 /* Who is to wait isn't behind anybody while it is being started: that is short, others wait for it,
@@ -50,5 +58,6 @@ struct sg_applied sg_want_to_begin(const struct sg_want_job *j, const struct sg_
 {
         return (struct sg_applied){.weight = weight_to_begin(j, out ? out->weight : 0, most),
                                    .cap_pm = SG_UNLIMITED,
-                                   .threads = out ? threads(j, out->share, cpus) : 0};
+                                   .threads = out ? threads(j, out, cpus) : 0,
+                                   .cpus = out ? own_cpus(j, out) : 0};
 }

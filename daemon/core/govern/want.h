@@ -11,6 +11,7 @@ struct sg_want_job {
         uint32_t own_weight;     /* what its user gave it */
         uint64_t cpus, cpus_max; /* threads that it was given, and how many it may be told */
         bool foreground;         /* `run` */
+        bool confinable;         /* it can have CPUs of its own */
 };
 
 /* cpus: of the node. */

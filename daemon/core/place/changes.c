@@ -6,6 +6,7 @@
 /* With one more than the one that it is busy with PID 1 isn't idle, and an urgent one waits for two
  * at most. */
 #define IN_FLIGHT_MAX 2
+#define ONE_CPU_PM 1e4
 
 void sg_changes_init(struct sg_changes *q)
 {
@@ -81,13 +82,23 @@ static double moves(uint64_t have, uint64_t want)
         return want > have ? 2 * (double)(want - have) : (double)(have - want);
 }
 
+/* Other CPUs are whole ones, whatever their number. */
+static double moves_cpus(const struct sg_change *c)
+{
+        bool same = c->scope->limits->pin == c->limits.pin &&
+                    (!c->limits.pin || memcmp(c->scope->cpus, &c->cpus, sizeof(c->cpus)) == 0);
+
+        return same ? 0 : ONE_CPU_PM;
+}
+
 static double urgency(const struct sg_change *c)
 {
         const struct sg_limits *have = c->scope->limits, *want = &c->limits;
 
-        return c->awaited || c->all ? INFINITY
-                                    : fmax(moves(have->cpu_weight, want->cpu_weight),
-                                           moves(have->cpu_quota_pm, want->cpu_quota_pm));
+        if (c->awaited || c->all)
+                return INFINITY;
+        return fmax(moves_cpus(c), fmax(moves(have->cpu_weight, want->cpu_weight),
+                                        moves(have->cpu_quota_pm, want->cpu_quota_pm)));
 }
 
 struct sg_change *sg_changes_next(const struct sg_changes *q)

@@ -313,7 +313,8 @@ static int adopt_elsewhere(struct sg_scope *s, pid_t shim)
 int sg_fs_scope_adopt(struct sg_scope *s, const struct sg_scope_request *req)
 {
         struct sg_backend *b = s->backend;
-        struct sg_cpuset cpus = {0};
+        struct sg_limits limits = req->limits;
+        struct sg_cpuset cpus;
         int r;
 
         r = set_name(s, req);
@@ -335,9 +336,9 @@ int sg_fs_scope_adopt(struct sg_scope *s, const struct sg_scope_request *req)
         if (r < 0)
                 return r;
         (void)sg_fs_class_weight(b, s->class, req->class_weight, NULL);
-        if (req->limits.pin)
-                cpus = sg_fs_scope_cpus(s);
-        r = sg_fs_apply(s, &req->limits, &cpus, true, NULL);
+        cpus = sg_fs_scope_cpus(s);
+        limits.pin = true;
+        r = sg_fs_apply(s, &limits, &cpus, true, NULL);
         if (r == -ENOMEM)
                 return r;
         if (!req->devices_stay)

@@ -23,7 +23,8 @@ struct sg_scope_request {
         const char *class;
         uint64_t class_weight;
         struct sg_limits limits;
-        struct sg_cpuset cpus; /* with limits.pin; sg_scope_adopt() finds them itself */
+        struct sg_cpuset cpus; /* with limits.pin; sg_scope_adopt() finds them itself, with or
+                                  without: what it had last goes on */
         bool device_closed;    /* deny all but the standard nodes (null zero full random urandom tty
                                   ptmx pts) and these */
         const struct sg_device_rule *devices;
@@ -76,7 +77,7 @@ int sg_scope_remove(struct sg_scope *s);
 
 const struct sg_group_dir *sg_scope_dirs(
         const struct sg_scope *s, size_t *ret_n); /* what the shim joins; empty for observe */
-/* Its own set, with limits.pin; none: of an adopted scope that isn't known. */
+/* Its own set; none: it has no other than all have, or of an adopted scope it isn't known. */
 struct sg_cpuset sg_scope_cpus(const struct sg_scope *s);
 uint32_t sg_scope_unenforced(
         const struct sg_scope *s); /* bits: limits asked for that did not arrive */

@@ -292,6 +292,16 @@ static void find_share(struct sg_scope *s)
         s->limits.cpu_quota_pm = now.cpu_quota_pm;
 }
 
+/* It isn't its own set if it is what all begin with. */
+static struct sg_cpuset own_cpus(const struct sg_scope *s, bool wanted)
+{
+        struct sg_cpuset cpus = sg_group_cpus(s->dirs[0].path);
+
+        if (!wanted && memcmp(&cpus, &s->backend->systemd->cpus, sizeof(cpus)) == 0)
+                return (struct sg_cpuset){0};
+        return cpus;
+}
+
 static int scope_adopt(struct sg_scope *s, const struct sg_scope_request *req)
 {
         const struct sg_hierarchy *x = &s->backend->hier[SG_HIER_UNIFIED];
@@ -309,8 +319,8 @@ static int scope_adopt(struct sg_scope *s, const struct sg_scope_request *req)
         if (r <= 0)
                 return r < 0 ? r : -ENOENT;
         r = sg_unit_set_group(s, found + strlen(x->mount));
-        if (r >= 0 && req->limits.pin)
-                s->cpus = sg_group_cpus(s->dirs[0].path);
+        if (r >= 0)
+                s->cpus = own_cpus(s, req->limits.pin);
         s->limits.pin = sg_cpuset_count(&s->cpus) > 0;
         if (r >= 0) {
                 find_share(s);

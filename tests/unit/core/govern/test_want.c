@@ -56,6 +56,36 @@ static void test_threads(void **state)
         assert_int_equal(threads(&from_none, 1, 8), 3);
 }
 
+/* Of its own: it is told of these, whatever its share; where it can't have them, of its share. */
+static void test_own_cpus(void **state)
+{
+        static const struct sg_want_job one = {.cpus = 1, .cpus_max = 8, .confinable = true},
+                                        other = {.cpus = 1, .cpus_max = 8},
+                                        fixed = {.cpus = 2, .cpus_max = 2, .confinable = true};
+        struct sg_share_out o = out(.5, 100, INFINITY);
+        struct sg_applied got;
+
+        (void)state;
+        o.cpus = 3;
+        got = sg_want(&one, &o, 8);
+        assert_int_equal(got.cpus, 3);
+        assert_int_equal(got.threads, 3);
+        got = sg_want_to_begin(&one, &o, 8, 100);
+        assert_int_equal(got.cpus, 3);
+        assert_int_equal(got.threads, 3);
+        got = sg_want(&fixed, &o, 8);
+        assert_int_equal(got.cpus, 3);
+        assert_int_equal(got.threads, 0);
+        got = sg_want(&other, &o, 8);
+        assert_int_equal(got.cpus, 0);
+        assert_int_equal(got.threads, 4);
+        assert_int_equal(sg_want_to_begin(&one, NULL, 8, 100).cpus, 0);
+        o.cpus = 0;
+        got = sg_want(&one, &o, 8);
+        assert_int_equal(got.cpus, 0);
+        assert_int_equal(got.threads, 4);
+}
+
 /* Nobody who is being started is behind others, whatever was decided; nor capped. */
 static void test_begin(void **state)
 {
@@ -90,11 +120,9 @@ static void test_begin_undecided(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_cap),
-                cmocka_unit_test(test_threads),
-                cmocka_unit_test(test_begin),
-                cmocka_unit_test(test_begin_of_run),
-                cmocka_unit_test(test_begin_undecided),
+                cmocka_unit_test(test_cap),          cmocka_unit_test(test_threads),
+                cmocka_unit_test(test_own_cpus),     cmocka_unit_test(test_begin),
+                cmocka_unit_test(test_begin_of_run), cmocka_unit_test(test_begin_undecided),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -94,6 +94,23 @@ static void test_what_moves_most_first(void **state)
         assert_true(sg_list_empty(&f->q.scopes));
 }
 
+/* Other CPUs are as much as a quota of one of them. */
+static void test_cpus_move(void **state)
+{
+        struct sg_change cpus = weight(100), some = weight(2000), quota = weight(100);
+        struct fixture *f = *state;
+
+        cpus.limits.pin = f->limits[0].pin = true;
+        sg_cpuset_add(&cpus.cpus, 1);
+        quota.limits.cpu_quota_pm = 15000;
+        f->limits[2].cpu_quota_pm = 40000;
+        add(f, 1, &some);
+        add(f, 0, &cpus);
+        add(f, 2, &quota);
+        expect_sent(f, &quota);
+        expect_sent(f, &cpus);
+}
+
 static void test_the_longest_there_of_the_same(void **state)
 {
         struct sg_change a = weight(200), b = weight(200), later = weight(200);
@@ -228,6 +245,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test_setup_teardown(test_what_moves_most_first, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(test_cpus_move, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(test_the_longest_there_of_the_same, set_up,
                                                 tear_down),
                 cmocka_unit_test_setup_teardown(test_awaited_before_all, set_up, tear_down),
