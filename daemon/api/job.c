@@ -234,7 +234,7 @@ struct set_answer {
         sd_bus_message *call;
         uint64_t n;
         struct sg_limits limits;
-        struct sg_cpuset cpus; /* of its own, if it has such */
+        struct sg_own_cpus own; /* if it has such */
         uint64_t deadline_usec;
         int64_t priority;
         char name[SG_JOB_NAME_MAX];
@@ -278,8 +278,8 @@ static void apply_changes(struct sg_live *l, struct set_answer *a)
         struct sg_queue_entry e = l->queued.entry;
 
         l->job.limits = a->limits;
-        if (l->groups.pinned)
-                (void)sg_live_pin(l, &a->cpus); /* which it has room for */
+        if (l->groups.own)
+                (void)sg_live_pin(l, &a->own); /* which it has room for */
         l->job.deadline_usec = a->deadline_usec;
         l->job.priority = a->priority;
         strcpy(l->job.name, a->name);
@@ -341,10 +341,10 @@ static int read_changes(sd_bus_message *call, struct sg_live *l, struct sg_submi
 }
 
 /* Of its own, if it has such: as many as it may have now. */
-static struct sg_cpuset cpus_within(const struct sg_live *l, const struct sg_limits *limits)
+static struct sg_own_cpus cpus_within(const struct sg_live *l, const struct sg_limits *limits)
 {
-        if (!l->groups.pinned)
-                return (struct sg_cpuset){0};
+        if (!l->groups.own)
+                return (struct sg_own_cpus){0};
         return sg_live_cpus_of(l, sg_loop_own_cpus(l, limits));
 }
 
@@ -369,7 +369,7 @@ static int job_set(sd_bus_message *call, struct sg_live *l, sd_bus_error *error)
                                  .call = sd_bus_message_ref(call),
                                  .n = l->job.key.n,
                                  .limits = s.job.limits,
-                                 .cpus = cpus_within(l, &s.job.limits),
+                                 .own = cpus_within(l, &s.job.limits),
                                  .deadline_usec = s.job.deadline_usec,
                                  .priority = s.job.priority};
         strcpy(a->name, s.job.name);
@@ -382,7 +382,8 @@ static int job_set(sd_bus_message *call, struct sg_live *l, sd_bus_error *error)
                 struct sg_limits limits = a->limits;
 
                 (void)sg_loop_overlay(l, &limits);
-                r = sg_scope_set_limits(l->groups.scope, &limits, &a->cpus, on_limits_set, a, &why);
+                r = sg_scope_set_limits(l->groups.scope, &limits, &a->own.cpus, on_limits_set, a,
+                                        &why);
         }
         l->groups.setting = r > 0;
         if (r < 0)

@@ -25,9 +25,10 @@ const struct sg_cpuset *sg_loop_overlay(const struct sg_live *l, struct sg_limit
                 if (p->applied.cap_pm < limits->cpu_quota_pm)
                         limits->cpu_quota_pm = p->applied.cap_pm;
         }
-        if (l->groups.pinned)
-                limits->pin = true;
-        return l->groups.pinned;
+        if (!l->groups.own)
+                return NULL;
+        limits->pin = true;
+        return &l->groups.own->cpus;
 }
 
 uint64_t sg_loop_cpus(const struct sg_live *l)
@@ -64,9 +65,9 @@ static bool can_be_confined(const struct sg_live *l)
 static void choose_cpus(struct sg_live *l)
 {
         uint64_t n = sg_loop_own_cpus(l, &l->job.limits);
-        struct sg_cpuset cpus = sg_live_cpus_of(l, n);
+        struct sg_own_cpus own = sg_live_cpus_of(l, n);
 
-        (void)sg_live_pin(l, n > 0 ? &cpus : NULL);
+        (void)sg_live_pin(l, n > 0 ? &own : NULL);
 }
 
 /* Whether it is in force, or on its way. */
@@ -128,6 +129,20 @@ static struct sg_want_job describe(const struct sg_looped *p)
                                     .confinable = can_be_confined(p->live)};
 }
 
+/* Others, or CPUs, have come and gone: of as many there are better ones. */
+static bool is_misplaced(const struct sg_live *l)
+{
+        uint64_t n = sg_loop_own_cpus(l, &l->job.limits);
+        struct sg_own_cpus own;
+
+        if (!l->groups.own || n == 0)
+                return false;
+        if (l->job.limits.pin && sg_cpuset_count(&l->groups.own->cpus) == n) /* it stays */
+                return false;
+        own = sg_live_cpus_of(l, n);
+        return memcmp(&own.cpus, &l->groups.own->cpus, sizeof(own.cpus)) != 0;
+}
+
 /* What is to be known of it, whatever is written. */
 static void heed(struct sg_looped *p, const struct sg_decision *d)
 {
@@ -147,6 +162,7 @@ static void apply(struct sg_loop *loop, struct sg_looped *p, const struct sg_dec
         const struct sg_planned planned = {
                 .want = sg_want(&job, &d->out, loop->node.cpus),
                 .moved = d->out.list != p->list,
+                .misplaced = is_misplaced(l),
                 .now = now,
                 .interval = l->class->share.tick,
                 .most = loop->most,
@@ -158,7 +174,7 @@ static void apply(struct sg_loop *loop, struct sg_looped *p, const struct sg_dec
         if (write == 0 || !can_be_limited(l))
                 return;
         p->applied = sg_diff_applied(&before, &planned.want, write);
-        if ((write != SG_WRITE_THREADS || l->groups.pinned) && !write_cpu(l)) {
+        if ((write != SG_WRITE_THREADS || l->groups.own) && !write_cpu(l)) {
                 p->applied = before;
                 sg_loop_look_by(loop, now + RETRY_SEC);
                 return;
@@ -185,21 +201,36 @@ static void apply_classes(struct sg_loop *loop, const struct sg_governor_plan *p
         }
 }
 
+static bool gives_cpus(const struct sg_looped *p, const struct sg_decision *d)
+{
+        return d->out.cpus < p->applied.cpus;
+}
+
 static bool gets_turn(const struct sg_looped *p, const struct sg_decision *d)
 {
         return d->out.list != p->list && d->out.weight > p->applied.weight;
 }
 
-/* Who gets a turn first: systemd takes one change after the other. What was applied and is planned
- * again is nothing. */
+static bool is_any(const struct sg_looped *p, const struct sg_decision *d)
+{
+        (void)p;
+        (void)d;
+        return true;
+}
+
+/* Who gives up CPUs first, so that others can have them; then who gets a turn: systemd takes one
+ * change after the other. What was applied and is planned again is nothing. */
 void sg_loop_apply(struct sg_loop *loop, const struct sg_governor_plan *plan, double now)
 {
+        static bool (*const passes[])(const struct sg_looped *p, const struct sg_decision *d) = {
+                gives_cpus, gets_turn, is_any};
+
         apply_classes(loop, plan);
         loop->most = 0;
         for (size_t i = 0; i < plan->n_jobs; i++)
                 if (plan->jobs[i]->out.weight > loop->most)
                         loop->most = plan->jobs[i]->out.weight;
-        for (unsigned all = 0; all < 2; all++)
+        for (size_t pass = 0; pass < SG_ELEMENTSOF(passes); pass++)
                 for (size_t i = 0; i < plan->n_jobs; i++) {
                         const struct sg_decision *d = plan->jobs[i];
                         struct sg_live *l = sg_manager_find(loop->manager, d->key);
@@ -208,7 +239,7 @@ void sg_loop_apply(struct sg_loop *loop, const struct sg_governor_plan *plan, do
                                 continue;
                         if (l->looped->expected) /* it begins with what it begins with */
                                 heed(l->looped, d);
-                        else if (all || gets_turn(l->looped, d))
+                        else if (passes[pass](l->looped, d))
                                 apply(loop, l->looped, d, now);
                 }
 }

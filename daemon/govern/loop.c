@@ -247,7 +247,7 @@ static void add(struct sg_loop *loop, struct sg_live *l)
         p->applied = (struct sg_applied){
                 .weight = l->attempt.begun_usec > 0 ? p->own_weight : 0,
                 .cap_pm = SG_UNLIMITED,
-                .cpus = l->groups.pinned ? sg_cpuset_count(l->groups.pinned) : 0,
+                .cpus = l->groups.own ? sg_cpuset_count(&l->groups.own->cpus) : 0,
         };
         p->awaited = j.aside;
         sg_list_append(&loop->jobs, &p->link);
@@ -329,6 +329,7 @@ void sg_loop_over(struct sg_live *l)
         if (!l->looped || l->looped->over) /* it is heard of in two ways */
                 return;
         l->looped->over = true;
+        (void)sg_live_pin(l, NULL);
         sg_governor_hold(loop->governor, l->job.key.n, sg_loop_now(), true);
         look_soon(loop, SG_CAUSE_END);
 }

@@ -28,7 +28,7 @@ void sg_groups_deinit(struct sg_live *l)
         sg_list_remove(&l->groups.active_link);
         sg_live_unwatch_group(l);
         sg_scope_free(l->groups.scope);
-        free(l->groups.pinned);
+        free(l->groups.own);
 }
 
 /* A device that isn't there (yet) can't be opened either: its rule is left out. */
@@ -98,33 +98,37 @@ void sg_live_apply_class(struct sg_live *l)
 
 static void count_cpus(struct sg_live *l, int by)
 {
-        for (unsigned cpu = 0; l->groups.pinned && cpu < SG_CPUS_MAX; cpu++)
-                if (sg_cpuset_has(l->groups.pinned, cpu))
+        for (unsigned cpu = 0; l->groups.own && cpu < SG_CPUS_MAX; cpu++)
+                if (sg_cpuset_has(&l->groups.own->cpus, cpu))
                         l->manager->jobs->pinned[cpu] += (uint32_t)by;
 }
 
-struct sg_cpuset sg_live_cpus_of(const struct sg_live *l, uint64_t n)
+struct sg_own_cpus sg_live_cpus_of(const struct sg_live *l, uint64_t n)
 {
         const struct sg_manager *m = l->manager;
-        struct sg_cpuset cpus = l->groups.pinned ? *l->groups.pinned : (struct sg_cpuset){0};
+        const struct sg_cpus_place place = {.topology = &m->node.topology,
+                                            .allowed = &m->node.cpus,
+                                            .jobs = m->jobs->pinned,
+                                            .stays = l->job.limits.pin};
+        struct sg_own_cpus own = l->groups.own ? *l->groups.own : (struct sg_own_cpus){0};
 
-        sg_cpus_resize(m->jobs->pinned, &m->node.cpus, n, &cpus);
-        return cpus;
+        sg_cpus_resize(&place, n, &own);
+        return own;
 }
 
-int sg_live_pin(struct sg_live *l, const struct sg_cpuset *cpus)
+int sg_live_pin(struct sg_live *l, const struct sg_own_cpus *own)
 {
-        if (cpus && !l->groups.pinned) {
-                l->groups.pinned = calloc(1, sizeof(*l->groups.pinned));
-                if (!l->groups.pinned)
+        if (own && !l->groups.own) {
+                l->groups.own = calloc(1, sizeof(*l->groups.own));
+                if (!l->groups.own)
                         return -ENOMEM;
         }
         count_cpus(l, -1);
-        if (cpus) {
-                *l->groups.pinned = *cpus;
+        if (own) {
+                *l->groups.own = *own;
         } else {
-                free(l->groups.pinned);
-                l->groups.pinned = NULL;
+                free(l->groups.own);
+                l->groups.own = NULL;
         }
         count_cpus(l, 1);
         return 0;
@@ -143,21 +147,24 @@ static bool is_part_of(const struct sg_cpuset *set, const struct sg_cpuset *all)
  * knows; those of a plan, until the next one is made. */
 static int pin_again(struct sg_live *l)
 {
-        struct sg_cpuset cpus = sg_scope_cpus(l->groups.scope);
-        unsigned n = sg_cpuset_count(&cpus);
+        const struct sg_node *node = &l->manager->node;
+        struct sg_own_cpus own = {.cpus = sg_scope_cpus(l->groups.scope)};
+        unsigned n = sg_cpuset_count(&own.cpus);
 
+        own.home = sg_cpus_home(&node->topology, &own.cpus);
         if (!l->job.limits.pin)
-                return is_part_of(&cpus, &l->manager->node.cpus) ? sg_live_pin(l, &cpus) : 0;
+                return is_part_of(&own.cpus, &node->cpus) ? sg_live_pin(l, &own) : 0;
         if (n == 0 || n > l->job.limits.cpus_max) {
-                cpus = sg_live_cpus_of(l, l->job.limits.cpus);
-                (void)sg_scope_set_limits(l->groups.scope, &l->job.limits, &cpus, NULL, NULL, NULL);
+                own = sg_live_cpus_of(l, l->job.limits.cpus);
+                (void)sg_scope_set_limits(l->groups.scope, &l->job.limits, &own.cpus, NULL, NULL,
+                                          NULL);
         }
-        return sg_live_pin(l, &cpus);
+        return sg_live_pin(l, &own);
 }
 
 /* What is asked of the backend; *ret_rules is what it points to. */
 static int describe(const struct sg_live *l, struct sg_scope_request *ret,
-                    struct sg_device_rule **ret_rules)
+                    struct sg_own_cpus *ret_own, struct sg_device_rule **ret_rules)
 {
         uint64_t n_cpus = sg_loop_own_cpus(l, &l->job.limits);
 
@@ -174,7 +181,8 @@ static int describe(const struct sg_live *l, struct sg_scope_request *ret,
         (void)sg_loop_overlay(l, &ret->limits);
         if (n_cpus > 0) {
                 ret->limits.pin = true;
-                ret->cpus = sg_live_cpus_of(l, n_cpus);
+                *ret_own = sg_live_cpus_of(l, n_cpus);
+                ret->cpus = ret_own->cpus;
         }
         return class_devices(l->class, ret_rules, &ret->n_devices);
 }
@@ -196,10 +204,11 @@ static int make_scope(struct sg_live *l, char **ret_why)
 {
         _cleanup_free_ struct sg_device_rule *rules = NULL;
         struct sg_scope_request req;
+        struct sg_own_cpus own = {0};
         struct sg_scope *scope;
         int r;
 
-        r = describe(l, &req, &rules);
+        r = describe(l, &req, &own, &rules);
         if (r < 0)
                 return r;
         req.devices = rules;
@@ -207,7 +216,7 @@ static int make_scope(struct sg_live *l, char **ret_why)
         if (r < 0)
                 return r;
         take_scope(l, scope);
-        r = req.limits.pin ? sg_live_pin(l, &req.cpus) : 0;
+        r = req.limits.pin ? sg_live_pin(l, &own) : 0;
         if (r < 0) {
                 (void)sg_scope_remove(scope);
                 leave_scope(l);
@@ -271,12 +280,13 @@ int sg_live_find_scope(struct sg_live *l, pid_t shim)
 {
         _cleanup_free_ struct sg_device_rule *rules = NULL;
         struct sg_scope_request req;
+        struct sg_own_cpus own = {0};
         struct sg_scope *scope;
         int r;
 
         if (l->groups.scope)
                 return 0;
-        r = describe(l, &req, &rules);
+        r = describe(l, &req, &own, &rules);
         if (r < 0)
                 return r;
         req.devices = rules;

@@ -108,8 +108,7 @@ static bool wants_affinity(const struct sg_live *l)
         uint32_t unenforced =
                 sg_scope_unenforced(l->groups.scope) | sg_backend_unenforced(l->manager->backend);
 
-        return l->job.limits.pin && l->groups.pinned &&
-               l->job.limits.cpus_max == l->job.limits.cpus &&
+        return l->job.limits.pin && l->groups.own && l->job.limits.cpus_max == l->job.limits.cpus &&
                (unenforced & (1U << SG_LIMIT_CPUSET));
 }
 
@@ -125,6 +124,6 @@ void sg_live_put_launch(const struct sg_live *l, struct sg_record *r)
         sg_record_put_u64(r, SG_SPEC_LOG_MAX,
                           s->log_max_bytes == SG_UNLIMITED ? 0 : s->log_max_bytes);
         sg_record_put_u64(r, SG_SPEC_LOG_KEEP, s->log_keep);
-        if (wants_affinity(l) && sg_format_cpuset(cpus, sizeof(cpus), l->groups.pinned) >= 0)
+        if (wants_affinity(l) && sg_format_cpuset(cpus, sizeof(cpus), &l->groups.own->cpus) >= 0)
                 sg_record_put_str(r, SG_SPEC_CPU_AFFINITY, cpus);
 }

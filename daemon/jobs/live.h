@@ -100,10 +100,10 @@ uint64_t sg_live_count_unfinished(struct sg_manager *m, const char *after,
 /* groups.c: weight and devices of its class, as they are now */
 void sg_live_apply_class(struct sg_live *l);
 /* n CPUs of its own, as many as it can of those that it has. */
-struct sg_cpuset sg_live_cpus_of(const struct sg_live *l, uint64_t n);
+struct sg_own_cpus sg_live_cpus_of(const struct sg_live *l, uint64_t n);
 /* They are in force, or about to be; NULL: it shares all. Of a job with a scope, with which that
  * ends. -ENOMEM leaves it as it was. */
-int sg_live_pin(struct sg_live *l, const struct sg_cpuset *cpus);
+int sg_live_pin(struct sg_live *l, const struct sg_own_cpus *own);
 const char *sg_live_unified_group(const struct sg_live *l); /* its scope in the v2 tree, or NULL */
 
 /* launch-spec.c: what is set for the job, line by line ("K=V"); force: in place of the user's own,

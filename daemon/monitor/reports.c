@@ -334,7 +334,7 @@ void sg_monitor_publish(struct sg_live *l)
         const struct sg_limits *limits = &l->job.limits;
         const struct sg_allocation_input in = {
                 .node = &l->manager->node.cpus,
-                .pinned = l->groups.pinned,
+                .pinned = l->groups.own ? &l->groups.own->cpus : NULL,
                 .cpus = sg_loop_cpus(l),
                 .quota_pm = limits->cpu_quota_pm,
                 .deadline_usec = ends_at(&l->job),

@@ -61,7 +61,7 @@ static unsigned differing(const struct sg_applied *have, const struct sg_planned
                 write |= SG_WRITE_CAP;
         if (have->threads != want->threads)
                 write |= SG_WRITE_THREADS;
-        if (have->cpus != want->cpus)
+        if (have->cpus != want->cpus || p->misplaced)
                 write |= SG_WRITE_CPUS;
         return write;
 }

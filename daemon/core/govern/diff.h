@@ -27,6 +27,7 @@ struct sg_changed {
 struct sg_planned {
         struct sg_applied want;
         bool moved;      /* to another list: it is written even if the numbers hardly differ */
+        bool misplaced;  /* it is to have other CPUs, if only as many */
         double now;      /* s */
         double interval; /* s: a mere adjustment waits until so long after the last change */
         uint32_t most;   /* the largest weight of all: of what is slight beside it longer */

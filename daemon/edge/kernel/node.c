@@ -71,6 +71,7 @@ int sg_node_init(struct sg_node *n, const char *name)
         int r;
 
         *n = (struct sg_node){.meminfo_fd = -1};
+        sg_topology_init(&n->topology);
         if (name) {
                 strncpy(n->name, name, sizeof(n->name) - 1);
         } else {

@@ -4,12 +4,14 @@
 
 #include "base/parse.h"
 #include "core/measure/node.h"
+#include "core/place/topology.h"
 #include "proto/names.h"
 
 struct sg_node {
         char name[SG_NODE_NAME_MAX];
         char boot_id[SG_BOOT_ID_MAX];
         struct sg_cpuset cpus; /* those we may run on */
+        struct sg_topology topology;
         uint64_t n_cpus;
         uint64_t memory_total;
         int meminfo_fd;

@@ -38,6 +38,22 @@ static void test_cpus_leap(void **state)
         assert_int_equal(written(&want, 0, 10.1, &due), SG_WRITE_WEIGHT | SG_WRITE_CPUS);
 }
 
+static void test_misplaced(void **state)
+{
+        static const struct sg_changed changed = {10, 10};
+        struct sg_planned p = {.want = have, .misplaced = true, .now = 10.1, .most = 100};
+        double due;
+
+        (void)state;
+        assert_int_equal(sg_diff_writes(&have, &changed, &p, &due), 0);
+        assert_true(due == 10.25);
+        p.now = due;
+        assert_int_equal(sg_diff_writes(&have, &changed, &p, &due), SG_WRITE_CPUS);
+        p.misplaced = false;
+        assert_int_equal(sg_diff_writes(&have, &changed, &p, &due), 0);
+        assert_true(isinf(due));
+}
+
 /* But never soon after they last were, whatever happens; what isn't about them doesn't wait. */
 static void test_never_often(void **state)
 {
@@ -93,9 +109,8 @@ static void test_applied(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_cpus_leap),
-                cmocka_unit_test(test_never_often),
-                cmocka_unit_test(test_threads),
+                cmocka_unit_test(test_cpus_leap),   cmocka_unit_test(test_misplaced),
+                cmocka_unit_test(test_never_often), cmocka_unit_test(test_threads),
                 cmocka_unit_test(test_applied),
         };
 
