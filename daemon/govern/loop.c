@@ -94,6 +94,27 @@ static void note(struct sg_loop *loop, const struct sg_governor_plan *plan)
         loop->log_error = r < 0 ? r : 0;
 }
 
+static int configure(struct sg_loop *loop);
+
+/* CPUs went off or on line, or a group above us has others: who had one of those that went gets
+ * another, or fewer, and all are shared anew. The kernel has moved what ran there. */
+static void look_at_cpus(struct sg_loop *loop)
+{
+        struct sg_manager *m = loop->manager;
+        const struct sg_cpuset before = m->node.cpus;
+        int r;
+
+        if (!sg_node_look_at_cpus(&m->node))
+                return;
+        sg_log(LOG_NOTICE, "there are %" PRIu64 " CPUs for jobs now", m->node.n_cpus);
+        sg_live_take_cpus(m, &before);
+        r = configure(loop);
+        if (r < 0)
+                sg_log(LOG_ERR, "cannot share the CPUs that there are now: %s", strerror(-r));
+        loop->causes |= SG_CAUSE_CHANGE;
+        sg_manager_schedule(m);
+}
+
 static void step(struct sg_loop *loop)
 {
         struct sg_governor_plan plan;
@@ -106,6 +127,7 @@ static void step(struct sg_loop *loop)
                 put_off(loop, now + RECOVERY_SEC);
                 return;
         }
+        look_at_cpus(loop);
         sg_list_foreach (p, &loop->jobs, link)
                 read_use(p->live, now);
         sg_loop_look_for_servers(loop, now);
@@ -125,6 +147,8 @@ static void step(struct sg_loop *loop)
 
 void sg_loop_round_over(struct sg_loop *loop)
 {
+        if (loop)
+                look_at_cpus(loop);
         if (loop && loop->causes != 0 &&
             sg_pulse_goes_with_round(&loop->pulse, sg_loop_now(),
                                      sg_governor_is_calm(loop->governor)))

@@ -134,6 +134,22 @@ int sg_live_pin(struct sg_live *l, const struct sg_own_cpus *own)
         return 0;
 }
 
+void sg_live_take_cpus(struct sg_manager *m, const struct sg_cpuset *before)
+{
+        struct sg_live *l;
+
+        sg_list_foreach (l, &m->jobs->active, groups.active_link) {
+                struct sg_own_cpus *own = l->groups.own;
+
+                if (!own)
+                        continue;
+                count_cpus(l, -1);
+                for (size_t i = 0; i < SG_ELEMENTSOF(own->cpus.bits); i++)
+                        own->cpus.bits[i] &= ~before->bits[i] | m->node.cpus.bits[i];
+                count_cpus(l, 1);
+        }
+}
+
 static bool is_part_of(const struct sg_cpuset *set, const struct sg_cpuset *all)
 {
         unsigned n = 0;

@@ -104,6 +104,8 @@ struct sg_own_cpus sg_live_cpus_of(const struct sg_live *l, uint64_t n);
 /* They are in force, or about to be; NULL: it shares all. Of a job with a scope, with which that
  * ends. -ENOMEM leaves it as it was. */
 int sg_live_pin(struct sg_live *l, const struct sg_own_cpus *own);
+/* Those of `before` that the node has no more are nobody's. */
+void sg_live_take_cpus(struct sg_manager *m, const struct sg_cpuset *before);
 const char *sg_live_unified_group(const struct sg_live *l); /* its scope in the v2 tree, or NULL */
 
 /* launch-spec.c: what is set for the job, line by line ("K=V"); force: in place of the user's own,

@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/time-util.h"
+#include "edge/kernel/topology.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -24,17 +25,37 @@ static int read_boot_id(char ret[SG_BOOT_ID_MAX])
         return 0;
 }
 
-static int read_cpus(struct sg_node *n)
+/* What the kernel tells leaves out CPUs that are off line, and those of which a group above us has
+ * none. */
+static int read_cpus(struct sg_cpuset *ret)
 {
+        struct sg_cpuset cpus = {0};
         cpu_set_t set;
 
         if (sched_getaffinity(0, sizeof(set), &set) < 0)
                 return -errno;
         for (unsigned i = 0; i < CPU_SETSIZE && i < SG_CPUS_MAX; i++)
                 if (CPU_ISSET(i, &set))
-                        sg_cpuset_add(&n->cpus, i);
-        n->n_cpus = sg_cpuset_count(&n->cpus);
+                        sg_cpuset_add(&cpus, i);
+        *ret = cpus;
         return 0;
+}
+
+static void take_cpus(struct sg_node *n, const struct sg_cpuset *cpus)
+{
+        n->cpus = *cpus;
+        n->n_cpus = sg_cpuset_count(cpus);
+        sg_topology_read(&n->topology, SG_SYSFS_SYSTEM, cpus);
+}
+
+bool sg_node_look_at_cpus(struct sg_node *n)
+{
+        struct sg_cpuset cpus;
+
+        if (read_cpus(&cpus) < 0 || memcmp(&cpus, &n->cpus, sizeof(cpus)) == 0)
+                return false;
+        take_cpus(n, &cpus);
+        return true;
 }
 
 /* "MemTotal:       24689 kB" of /proc/meminfo, in bytes. */
@@ -67,11 +88,11 @@ static int read_memory(const struct sg_node *n, uint64_t *ret_total, uint64_t *r
 
 int sg_node_init(struct sg_node *n, const char *name)
 {
+        struct sg_cpuset cpus;
         uint64_t available;
         int r;
 
         *n = (struct sg_node){.meminfo_fd = -1};
-        sg_topology_init(&n->topology);
         if (name) {
                 strncpy(n->name, name, sizeof(n->name) - 1);
         } else {
@@ -82,9 +103,10 @@ int sg_node_init(struct sg_node *n, const char *name)
         r = read_boot_id(n->boot_id);
         if (r < 0)
                 return r;
-        r = read_cpus(n);
+        r = read_cpus(&cpus);
         if (r < 0)
                 return r;
+        take_cpus(n, &cpus);
         n->meminfo_fd = open("/proc/meminfo", O_RDONLY | O_CLOEXEC);
         if (n->meminfo_fd < 0)
                 return -errno;

@@ -74,8 +74,12 @@ static void test_cpus(void **state)
         assert_int_equal(sg_node_init(&n, "x"), 0);
         assert_int_equal(n.n_cpus, 1);
         assert_true(sg_cpuset_has(&n.cpus, (unsigned)last));
-        sg_node_deinit(&n);
+        assert_false(sg_node_look_at_cpus(&n));
         assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
+        assert_int_equal(sg_node_look_at_cpus(&n), CPU_COUNT(&all) > 1);
+        assert_int_equal(n.n_cpus, CPU_COUNT(&all));
+        assert_false(sg_node_look_at_cpus(&n));
+        sg_node_deinit(&n);
 }
 
 static void test_snapshots(void **state)
