@@ -314,6 +314,7 @@ static void share_lines(const json_t *job)
         else if (why && *why)
                 line("Share", "%s", why);
         string_line("List", share, "list");
+        string_line("Own CPUs", share, "own_cpus");
         figures_line("In force", share, figures, SG_ELEMENTSOF(figures), NULL);
 }
 

@@ -3,6 +3,7 @@
  * (schedgov.series/1). What isn't known is null. */
 #include "api/internal.h"
 #include "base/cleanup.h"
+#include "base/format.h"
 #include "edge/history/series-file.h"
 #include "govern/loop.h"
 #include "monitor/monitor.h"
@@ -180,6 +181,16 @@ static uint32_t unenforced_of(const struct sg_live *live)
                (live->groups.scope ? sg_scope_unenforced(live->groups.scope) : 0);
 }
 
+static json_t *own_cpus(const struct sg_live *live, uint32_t unenforced)
+{
+        char text[SG_CPUS_MAX * 5];
+
+        if (!live->groups.own || unenforced & (1U << SG_LIMIT_CPUSET) ||
+            sg_format_cpuset(text, sizeof(text), &live->groups.own->cpus) < 0)
+                return json_null();
+        return json_string(text);
+}
+
 /* What is in force is the governor's, where it has decided; and nothing, where nothing can be. */
 json_t *sg_json_share(const struct sg_live *live)
 {
@@ -201,6 +212,7 @@ json_t *sg_json_share(const struct sg_live *live)
                                             unenforced & (1U << SG_LIMIT_CPU_QUOTA)
                                     ? json_null()
                                     : json_real((double)limits.cpu_quota_pm / 1e4));
+        json_object_set_new(o, "own_cpus", own_cpus(live, unenforced));
         json_object_set_new(o, "list",
                             d ? json_string(sg_share_list_to_string(d->out.list)) : json_null());
         json_object_set_new(o, "growth_efficiency",
