@@ -251,6 +251,7 @@ NEEDS_bench-sim := build bench
 NEEDS_bench-vm := build vm
 NEEDS_bench-omp := build check
 NEEDS_bench-policy := build check
+NEEDS_bench-real := build real
 DEP_GROUPS := $(if $(filter deps,$(MAKECMDGOALS)),,$(sort $(foreach g,$(MAKECMDGOALS),$(NEEDS_$(g)))))
 ifneq ($(DEP_GROUPS),)
 $(FLAGS_STAMP) $(MAN_PAGES): | deps
@@ -338,7 +339,7 @@ coverage: deps
 	+@$(MAKE) --no-print-directory VARIANT=cov coverage
 endif
 
-.PHONY: demo bench-against bench-launch bench-loop bench-loop-vm bench-monitor bench-parse bench-sim bench-vm bench-omp
+.PHONY: demo bench-against bench-launch bench-loop bench-loop-vm bench-monitor bench-parse bench-real bench-sim bench-vm bench-omp
 demo: deps all $(WORKLOADS)
 	@$(TEST_ENV) tests/demo/demo
 # Those in the README, from live runs; the screen is tmux's.
@@ -366,6 +367,8 @@ bench-vm: deps all
 	@$(TEST_ENV) tests/bench/bench-vm
 bench-policy: deps all $(WORKLOADS)
 	@$(TEST_ENV) tests/bench/bench-policy --out build/bench-policy.json
+bench-real: deps all
+	@$(TEST_ENV) tests/bench/bench-real --json build/bench-real.json $(ARGS)
 
 # --- lint -----------------------------------------------------------------------------------------
 
@@ -490,6 +493,7 @@ help:
 #h make bench-parse     how fast logs are read, next to regexec(3)
 #h make bench-omp       an OpenMP program under a quota, with the preload and with fixed threads
 #h make bench-policy    training jobs under each share policy, on one CPU; SG_BENCH_SCALE=, SG_BENCH_REPEAT=
+#h make bench-real      real training scripts that arrive together, without and with a governor: SG_ROUNDS=, SG_SEED=, ARGS=
 #h make bench-vm        what bench-launch measures, under systemd in a guest, next to systemd-run
 #h make lint            layers, format, cppcheck, shellcheck, sizes, words, man pages, and what they say
 #h make fuzz            every fuzzer for FUZZ_SECONDS (120), as many at a time as there are CPUs
