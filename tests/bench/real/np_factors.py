@@ -14,7 +14,7 @@ rng = numpy.random.default_rng(args.seed)
 users, items, rank = 3000, 2400, 120
 ratings = rng.normal(size=(users, 80)) @ rng.normal(size=(80, items)) + rng.normal(size=(users, items))
 u, v = rng.normal(size=(users, rank)), rng.normal(size=(items, rank))
-ridge, iterations = numpy.eye(rank), max(4, round(40 * args.size))
+ridge, iterations = numpy.eye(rank), max(4, round(110 * args.size))
 
 begin = time.time()
 for iteration in range(1, iterations + 1):

@@ -11,11 +11,11 @@ parser.add_argument("--seed", type=int, default=0)
 args = parser.parse_args()
 rng = numpy.random.default_rng(args.seed)
 
-n, k = 1600, 48
+n, k = 2400, 64
 samples = rng.normal(size=(2 * n, n)) * numpy.linspace(1, 3, n)
 covariance = samples.T @ samples / len(samples)
 basis, _ = numpy.linalg.qr(rng.normal(size=(n, k)))
-steps = max(20, round(400 * args.size))
+steps = max(20, round(700 * args.size))
 
 begin = time.time()
 for step in range(steps):

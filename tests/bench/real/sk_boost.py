@@ -15,7 +15,7 @@ args = parser.parse_args()
 
 x, y = make_classification(40000, 40, n_informative=20, n_clusters_per_class=6, flip_y=.03, random_state=args.seed)
 x_train, x_valid, y_train, y_valid = train_test_split(x, y, test_size=.1, random_state=args.seed)
-trees, at_once = max(20, 5 * round(40 * args.size)), 5
+trees, at_once = max(20, 5 * round(18 * args.size)), 5
 model = HistGradientBoostingClassifier(learning_rate=.06, max_leaf_nodes=63, early_stopping=False, warm_start=True,
                                        random_state=args.seed)
 

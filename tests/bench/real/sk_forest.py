@@ -12,7 +12,7 @@ parser.add_argument("--seed", type=int, default=0)
 args = parser.parse_args()
 
 x, y = make_classification(12000, 30, n_informative=15, n_classes=4, flip_y=.05, random_state=args.seed)
-trees, at_once = max(20, 10 * round(10 * args.size)), 10
+trees, at_once = max(20, 10 * round(20 * args.size)), 10
 forest = RandomForestClassifier(at_once, warm_start=True, oob_score=True, n_jobs=-1, random_state=args.seed)
 
 begin = time.time()

@@ -15,7 +15,7 @@ rng = numpy.random.default_rng(args.seed)
 centers = rng.normal(0, 4, (60, 64))
 held_back = centers[rng.integers(0, 60, 4000)] + rng.normal(0, 1, (4000, 64))
 model = MiniBatchKMeans(120, batch_size=4096, n_init=1, random_state=args.seed)
-steps = max(20, round(300 * args.size))
+steps = max(20, round(900 * args.size))
 
 begin = time.time()
 for step in range(1, steps + 1):

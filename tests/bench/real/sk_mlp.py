@@ -17,7 +17,7 @@ warnings.simplefilter("ignore", ConvergenceWarning)
 
 x, y = make_classification(12000, 120, n_informative=60, n_classes=8, random_state=args.seed)
 x = StandardScaler().fit_transform(x)
-epochs = max(2, round(24 * args.size))
+epochs = max(2, round(75 * args.size))
 model = MLPClassifier((256, 128), batch_size=200, max_iter=epochs, n_iter_no_change=epochs, tol=0, verbose=True,
                       random_state=args.seed)
 

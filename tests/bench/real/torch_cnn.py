@@ -33,7 +33,7 @@ loader = torch.utils.data.DataLoader(
     torch.utils.data.TensorDataset(images, labels), batch_size=64, shuffle=True)
 model = Net()
 optimizer = torch.optim.SGD(model.parameters(), lr=.01, momentum=.9)
-epochs = max(2, round(8 * args.size))
+epochs = max(2, round(11 * args.size))
 
 begin = time.time()
 for epoch in range(epochs):

@@ -25,7 +25,7 @@ documents = torch.where(of_topic, chosen, documents)
 model = nn.Sequential(nn.EmbeddingBag(vocabulary, 128, mode="mean"), nn.Linear(128, 256), nn.ReLU(),
                       nn.Linear(256, classes))
 optimizer = torch.optim.Adam(model.parameters(), lr=2e-3)
-batch, epochs = 200, max(1, round(5 * args.size))
+batch, epochs = 200, max(1, round(7 * args.size))
 steps, step = epochs * len(labels) // batch, 0
 
 logging.info("training on %d documents", len(labels))

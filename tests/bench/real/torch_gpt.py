@@ -36,7 +36,7 @@ class CharacterModel(nn.Module):
 
 model = CharacterModel()
 optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
-max_iters = max(20, round(150 * args.size))
+max_iters = max(20, round(400 * args.size))
 
 begin = time.time()
 for it in range(max_iters):

@@ -22,7 +22,7 @@ def batch_of(n, length):
 gru, head = nn.GRU(2, 96, batch_first=True), nn.Linear(96, 1)
 parameters = [*gru.parameters(), *head.parameters()]
 optimizer = torch.optim.Adam(parameters, lr=2e-3)
-steps = max(20, round(260 * args.size))
+steps = max(20, round(600 * args.size))
 
 begin, running = time.time(), None
 for step in range(1, steps + 1):

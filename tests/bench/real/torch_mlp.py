@@ -12,12 +12,12 @@ parser.add_argument("--seed", type=int, default=0)
 args = parser.parse_args()
 torch.manual_seed(args.seed)
 
-x = torch.randn(12800, 192)
+x = torch.randn(12800, 256)
 with torch.no_grad():
-    y = nn.Sequential(nn.Linear(192, 64), nn.Tanh(), nn.Linear(64, 10))(x).argmax(1)
-model = nn.Sequential(nn.Linear(192, 512), nn.ReLU(), nn.Linear(512, 512), nn.ReLU(), nn.Linear(512, 10))
+    y = nn.Sequential(nn.Linear(256, 64), nn.Tanh(), nn.Linear(64, 10))(x).argmax(1)
+model = nn.Sequential(nn.Linear(256, 768), nn.ReLU(), nn.Linear(768, 768), nn.ReLU(), nn.Linear(768, 10))
 optimizer = torch.optim.Adam(model.parameters(), lr=5e-4)
-batch, epochs = 128, max(2, round(13 * args.size))
+batch, epochs = 256, max(2, round(12 * args.size))
 
 begin = time.time()
 for epoch in range(1, epochs + 1):

@@ -32,7 +32,7 @@ with torch.no_grad():
 loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(pictures), batch_size=128, shuffle=True)
 model = VAE()
 optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
-epochs = max(1, round(10 * args.size))
+epochs = max(1, round(18 * args.size))
 
 begin = time.time()
 for epoch in range(1, epochs + 1):

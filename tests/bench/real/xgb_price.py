@@ -14,7 +14,7 @@ rng = numpy.random.default_rng(args.seed)
 
 x = rng.uniform(size=(30000, 80)).astype(numpy.float32)
 price = 3 * x[:, 0] + numpy.exp(x[:, 1]) * x[:, 2] - 2 * (x[:, 3] > .5) * x[:, 4] + .1 * rng.normal(size=len(x))
-rounds = max(20, round(300 * args.size))
+rounds = max(20, round(700 * args.size))
 model = xgboost.XGBRegressor(n_estimators=rounds, learning_rate=.05, max_depth=6, subsample=.8, colsample_bytree=.8,
                              tree_method="hist", random_state=args.seed)
 
