@@ -71,8 +71,8 @@ def show(runs, modes):
 
 
 def best_at(runs, mode, key):
-    """The other mode that is best by its median."""
-    others = sorted({r["mode"] for r in runs} - {mode})
+    """Of the others, but for what needs to know the sizes, the one that is best by its median."""
+    others = sorted({r["mode"] for r in runs} - {mode, "known"})
     found = [(statistics.median(key(r) for r in by_round(runs, other).values()), other)
              for other in others if by_round(runs, other)]
     return min(found)[1] if found else None
