@@ -81,6 +81,9 @@ const struct sg_job_field sg_job_fields[] = {
         FIELD(59, "total", U64, total),
         FIELD(60, "deadline_usec", U64, deadline_usec),
         FIELD(61, "frozen", U64, frozen),
+        FIELD(62, "threads", U64, limits.threads),
+        FIELD(63, "threads_given", U64, threads_given),
+        FIELD(64, "follows", U64, follows),
 };
 
 const size_t sg_job_n_fields = SG_ELEMENTSOF(sg_job_fields);
@@ -339,7 +342,7 @@ int sg_job_decode(struct sg_job *ret, const void *data, size_t size)
         if (r < 0)
                 return r;
         if (!sg_job_state_is_known(ret->state) || ret->intent > SG_INTENT_REQUEUE ||
-            ret->adopted > SG_ADOPTED_GOVERNED)
+            ret->adopted > SG_ADOPTED_GOVERNED || ret->limits.threads >= _SG_THREADS_MAX)
                 return -EBADMSG;
         return 0;
 }

@@ -13,6 +13,7 @@
 #include "base/parse.h"
 #include "base/record.h"
 #include "core/job/state.h"
+#include "core/job/threads.h"
 #include "proto/job-key.h"
 #include "proto/names.h"
 #include <stdbool.h>
@@ -26,6 +27,7 @@ struct sg_limits {
         uint64_t cpus;         /* how many CPUs it can use; 0 = not said */
         uint64_t cpus_max;     /* for elastic jobs; = cpus otherwise */
         uint64_t pin;          /* bool: `cpus` as a CPU set of its own */
+        uint64_t threads;      /* enum sg_threads */
         uint64_t memory_high, memory_max;
         uint64_t tasks_max;
         uint64_t io_weight; /* 1 … 10000, 100 unless said */
@@ -91,6 +93,8 @@ struct sg_job {
         /* what was last seen of it */
         char eval[SG_JOB_EVAL_SIZE]; /* "" = nothing */
         uint64_t step, total;        /* SG_UNLIMITED = not known */
+        uint64_t threads_given;      /* of its attempt: what its environment says; 0 = nothing */
+        uint64_t follows;            /* up to so many do, as its runtime says; 0 = hasn't yet */
         /* Why it is frozen: enum sg_freeze, in core/job/freeze.h. The store keeps it apart from the
          * rest: in the attempt's directory, and of an adopted job in its row. */
         uint64_t frozen;

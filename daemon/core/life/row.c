@@ -47,6 +47,7 @@ static void row_begin(struct sg_life_step *s)
         row->eval[0] = '\0';
         row->step = row->total = SG_UNLIMITED;
         row->net_rx_bytes = row->net_tx_bytes = SG_UNLIMITED;
+        row->threads_given = row->follows = 0;
         sg_job_clear_reason(row);
         strcpy(row->boot_id, s->event->boot_id);
         row->changed_usec = s->event->now_usec;

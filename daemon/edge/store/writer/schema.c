@@ -114,6 +114,11 @@ const char *const sg_sql_migrations[] = {
          * writer puts it (take_over_reasons()): whom an older daemon suspended its user did. */
         ("ALTER TABLE jobs ADD COLUMN frozen INTEGER NOT NULL DEFAULT 0;"
          "UPDATE jobs SET frozen = 1 WHERE state = 3 AND adopted = 0;"),
+        /* Who runs by now, or has, was given --cpus in its environment, and nothing follows. */
+        ("ALTER TABLE jobs ADD COLUMN threads INTEGER NOT NULL DEFAULT 0;"
+         "ALTER TABLE jobs ADD COLUMN threads_given INTEGER NOT NULL DEFAULT 0;"
+         "ALTER TABLE jobs ADD COLUMN follows INTEGER NOT NULL DEFAULT 0;"
+         "UPDATE jobs SET threads = 1, threads_given = cpus WHERE state > 0;"),
 };
 
 const unsigned sg_sql_n_migrations = SG_ELEMENTSOF(sg_sql_migrations);

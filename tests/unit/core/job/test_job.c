@@ -46,6 +46,7 @@ static void fill(struct sg_job *job)
         job->state = SG_JOB_LOST;
         job->intent = SG_INTENT_REQUEUE;
         job->adopted = SG_ADOPTED_GOVERNED;
+        job->limits.threads = SG_THREADS_LEAVE;
 }
 
 static void expect_same(const struct sg_job *a, const struct sg_job *b)
@@ -103,6 +104,7 @@ static void test_decode_refuses(void **state)
                 {9, "\xff\0\0\0\0\0\0\0", 8},                  /* no such state */
                 {9, "\x04\0\0\0\0\0\0\0", 8},                  /* nor this one, yet */
                 {10, "\x7f\0\0\0\0\0\0\0", 8},                 /* no such intent */
+                {62, "\x03\0\0\0\0\0\0\0", 8},                 /* no such way with threads */
         };
 
         for (size_t i = 0; i < SG_ELEMENTSOF(bad); i++) {

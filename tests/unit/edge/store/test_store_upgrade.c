@@ -48,6 +48,30 @@ static void test_rows(void **state)
         answer_reset(&a);
 }
 
+/* Nobody follows who was started by who didn't know how; who waits will. */
+static void test_threads(void **state)
+{
+        struct answer a = {.calls = 0};
+        struct sg_store *s;
+
+        (void)state;
+        make_old("UPDATE jobs SET cpus = 2, cpus_max = 8 WHERE n IN (1, 3, 5)");
+        s = open_store();
+        for (uint64_t n = 1; n <= 5; n += 2) {
+                get(s, n, &a);
+                assert_int_equal(a.job.limits.threads,
+                                 n == 1 ? SG_THREADS_FOLLOW : SG_THREADS_START);
+                assert_int_equal(a.job.threads_given, n == 1 ? 0 : 2);
+                assert_int_equal(a.job.limits.cpus_max, 8);
+                assert_int_equal(a.job.follows, 0);
+        }
+        get(s, 4, &a);
+        assert_int_equal(a.job.limits.threads, SG_THREADS_START);
+        assert_int_equal(a.job.threads_given, 0);
+        sg_store_close(s);
+        answer_reset(&a);
+}
+
 static void on_event(const struct sg_event_row *row, void *userdata)
 {
         struct answer *a = userdata;
@@ -267,6 +291,9 @@ static void test_steps(void **state)
                 assert_true(a.job.step == SG_UNLIMITED);
                 assert_int_equal(a.job.deadline_usec, 0);
                 assert_int_equal(a.job.frozen, 0);
+                assert_int_equal(a.job.limits.threads, SG_THREADS_FOLLOW);
+                assert_int_equal(a.job.threads_given, 0);
+                assert_int_equal(a.job.follows, 0);
                 sg_store_close(s);
         }
         answer_reset(&a);
@@ -405,9 +432,10 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 #define TEST_SMALL(f) cmocka_unit_test_setup_teardown(f, set_up_small_disk, tear_down_small_disk)
         static const struct CMUnitTest tests[] = {
-                TEST(test_rows),   TEST(test_events),          TEST(test_goes_on),
-                TEST(test_plans),  TEST(test_handles),         TEST(test_steps),
-                TEST(test_newer),  TEST_SMALL(test_full_disk), TEST(test_kills),
+                TEST(test_rows),    TEST(test_threads), TEST(test_events),
+                TEST(test_goes_on), TEST(test_plans),   TEST(test_handles),
+                TEST(test_steps),   TEST(test_newer),   TEST_SMALL(test_full_disk),
+                TEST(test_kills),
 #ifdef SG_FAULTS
                 TEST(test_points),
 #endif
