@@ -124,12 +124,27 @@ static void policy_keys(const struct sg_place *p)
         }
 }
 
-/* "KEY=VALUE" of `set`: no value has words. */
+/* "KEY=VALUE" of `set`. */
 static void limit_keys(const struct sg_place *p)
 {
-        for (size_t i = 0; i < sg_n_options && !strchr(p->word, '='); i++)
-                if (sg_options[i].key && sg_option_applies(&sg_options[i], SG_VERB_SET))
-                        sg_candidate(p, sg_options[i].name, "=", sg_options[i].help);
+        const char *equals = strchr(p->word, '=');
+
+        for (size_t i = 0; i < sg_n_options; i++) {
+                const struct sg_option *o = &sg_options[i];
+                struct sg_place value = *p;
+
+                if (!o->key || !sg_option_applies(o, SG_VERB_SET))
+                        continue;
+                if (!equals) {
+                        sg_candidate(p, o->name, "=", o->help);
+                        continue;
+                }
+                value.kept = (size_t)(equals + 1 - p->word);
+                if (strlen(o->name) + 1 == value.kept &&
+                    strncmp(o->name, p->word, value.kept - 1) == 0 && o->metavar &&
+                    strchr(o->metavar, '|'))
+                        sg_candidates_alternatives(&value, o->metavar);
+        }
 }
 
 static void signals(const struct sg_place *p)

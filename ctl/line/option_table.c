@@ -75,6 +75,8 @@ const struct sg_option sg_options[] = {
          "class", "CLASS", "policy class"},
         {"cpus", 0, SG_OPTION_CPUS, SETTABLE, AT(cpus), "cpus", "N[-M]", "CPUs that it can use"},
         {"pin", 0, SG_OPTION_FLAG, JOBS, AT(pin), "pin", NULL, "give it a CPU set of its own"},
+        {"threads", 0, SG_OPTION_STRING, SETTABLE, AT(threads), "threads", "follow|start|leave",
+         "whether its threads follow what it has, or what it started with"},
         {"cpu-weight", 0, SG_OPTION_WEIGHT, SETTABLE, AT(cpu_weight), "cpu_weight", "N",
          "share of the CPUs among neighbours (100)"},
         {"cpu-quota", 0, SG_OPTION_PERCENT, SETTABLE, AT(cpu_quota), "cpu_quota", "PERCENT",

@@ -43,7 +43,8 @@ struct sg_invocation {
         bool own, json, no_legend, no_pager, help, version;
 
         /* job options */
-        const char *name, *class, *workdir, *output, *error, *on_end, *progress, *eval_goal;
+        const char *name, *class, *workdir, *output, *error, *on_end, *progress, *eval_goal,
+                *threads;
         uint64_t cpus[2], array[2];
         uint64_t cpu_weight, cpu_quota, mem, mem_high, mem_swap, tasks, io_weight, io_read_max,
                 io_write_max, time_limit, begin, deadline, retry, steps;

@@ -52,6 +52,9 @@ static json_t *limits(const struct sg_job *j)
                                     : json_real((double)l->cpu_quota_pm / 1e4));
         json_object_set_new(o, "cpus",
                             l->cpus == 0 ? json_null() : json_integer((json_int_t)l->cpus));
+        json_object_set_new(o, "threads",
+                            j->adopted ? json_null()
+                                       : json_string(sg_threads_to_string(l->threads)));
         json_object_set_new(o, "memory_high", sg_json_number(l->memory_high));
         json_object_set_new(o, "memory_max", sg_json_number(l->memory_max));
         json_object_set_new(o, "memory_swap_max", sg_json_number(l->memory_swap_max));

@@ -333,6 +333,8 @@ static int read_changes(sd_bus_message *call, struct sg_live *l, struct sg_submi
         if (limits->cpus_max == 0)
                 limits->cpus_max = s->asked & SG_ASK_CPUS ? limits->cpus : l->job.limits.cpus_max;
         r = sg_limits_check_cpus(limits, error);
+        if (r >= 0)
+                r = sg_submission_take_threads(s, error);
         if (r >= 0 && s->asked & SG_ASK_TIME_LIMIT)
                 r = sg_adopted_check(l, SG_ADOPTED_GOVERNED, "ended by a time limit", error);
         return r < 0 ? r
@@ -446,6 +448,7 @@ GETTER(cpu_quota, "t", l->job.limits.cpu_quota_pm)
 GETTER(memory_high, "t", l->job.limits.memory_high)
 GETTER(memory_max, "t", l->job.limits.memory_max)
 GETTER(tasks_max, "t", l->job.limits.tasks_max)
+GETTER(threads, "s", sg_threads_to_string(l->job.limits.threads))
 
 static int get_id(sd_bus *bus, const char *path, const char *interface, const char *property,
                   sd_bus_message *reply, void *userdata, sd_bus_error *error)
@@ -494,5 +497,6 @@ const sd_bus_vtable sg_job_vtable[] = {
         PROPERTY("MemoryHigh", "t", memory_high, 0),
         PROPERTY("MemoryMax", "t", memory_max, 0),
         PROPERTY("TasksMax", "t", tasks_max, 0),
+        PROPERTY("Threads", "s", threads, 0),
         SD_BUS_VTABLE_END,
 };

@@ -29,6 +29,7 @@ static const struct option_key keys[] = {
         {"cpus", 'u', AT(job.limits.cpus), 0, 1, SG_CPUS_MAX, SG_ASK_CPUS, true},
         {"cpus_max", 'u', AT(job.limits.cpus_max), 0, 1, SG_CPUS_MAX, SG_ASK_CPUS, true},
         {"pin", 'b', AT(job.limits.pin), 0, 0, 1, 0, false},
+        {"threads", 's', CHARS(threads), 0, 0, SG_ASK_THREADS, true},
         {"cpu_weight", 't', AT(job.limits.cpu_weight), 0, 1, 10000, SG_ASK_CPU_WEIGHT, true},
         {"cpu_quota", 't', AT(job.limits.cpu_quota_pm), 0, SG_CPU_QUOTA_MIN, SG_UNLIMITED,
          SG_ASK_CPU_QUOTA, true},
@@ -222,6 +223,19 @@ int sg_limits_check_cpus(const struct sg_limits *l, sd_bus_error *error)
         return 0;
 }
 
+int sg_submission_take_threads(struct sg_submission *s, sd_bus_error *error)
+{
+        int threads;
+
+        if (!(s->asked & SG_ASK_THREADS))
+                return 0;
+        threads = sg_threads_from_string(s->threads);
+        if (threads < 0)
+                return wrong(error, "threads: follow, start or leave, not '%s'", s->threads);
+        s->job.limits.threads = (uint64_t)threads;
+        return 0;
+}
+
 static int check_together(struct sg_submission *s, sd_bus_error *error)
 {
         struct sg_limits *l = &s->job.limits;
@@ -238,7 +252,7 @@ static int check_together(struct sg_submission *s, sd_bus_error *error)
                 return wrong(error, "workdir: wants an absolute path, not '%s'", s->workdir);
         if ((s->job.output && s->job.output[0] != '/') || (s->job.error && s->job.error[0] != '/'))
                 return wrong(error, "output and error want absolute paths");
-        if (sg_limits_check_cpus(l, error) < 0)
+        if (sg_limits_check_cpus(l, error) < 0 || sg_submission_take_threads(s, error) < 0)
                 return -EINVAL;
         if (l->pin && l->cpus == 0)
                 return wrong(error, "pin: how many CPUs? give --cpus, too");
@@ -327,4 +341,6 @@ void sg_limits_complete(struct sg_limits *l, uint64_t asked, const struct sg_cla
                 if (!(asked & limits[i].ask))
                         *limit_of(l, &limits[i]) =
                                 *limit_of((struct sg_limits *)&class->limits, &limits[i]);
+        if (!(asked & SG_ASK_THREADS))
+                l->threads = class->limits.threads;
 }

@@ -17,6 +17,7 @@ struct sg_submission {
         char *command; /* as policies compare it; what lists show of it is the job's */
         char token[SG_TOKEN_MAX];
         char eval_goal[32]; /* "min", "max" */
+        char threads[32];   /* "follow" … */
         uint64_t umask;
         uint64_t no_wait;
         struct sg_record spec;
@@ -35,6 +36,7 @@ enum sg_ask {
         SG_ASK_SWAP_MAX = 1 << 8,
         SG_ASK_IO_READ = 1 << 9,
         SG_ASK_IO_WRITE = 1 << 10,
+        SG_ASK_THREADS = 1 << 11,
 };
 
 int sg_submission_new(struct sg_submission **ret, struct sg_manager *m, sd_bus_message *call);
@@ -58,6 +60,8 @@ int sg_option_read_live(const char *key, sd_bus_message *m, void *submission, sd
 /* Class defaults where nothing was asked. */
 void sg_limits_complete(struct sg_limits *l, uint64_t asked, const struct sg_class *class);
 int sg_limits_check_cpus(const struct sg_limits *l, sd_bus_error *error); /* of themselves */
+/* What was said of threads, into its limits. -EINVAL with *error set. */
+int sg_submission_take_threads(struct sg_submission *s, sd_bus_error *error);
 /* -EINVAL with *error for what the class doesn't allow or this node never has. */
 int sg_limits_check(struct sg_limits *l, uint64_t asked, const struct sg_class *class,
                     const struct sg_settings *settings, const struct sg_node *node,

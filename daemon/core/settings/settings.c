@@ -111,7 +111,7 @@ static int class_new(struct sg_class **ret, const char *file)
                 if (!c->file)
                         return -ENOMEM;
         }
-        c->limits_max.pin = SG_UNLIMITED;
+        c->limits_max.pin = c->limits_max.threads = SG_UNLIMITED;
         r = assign_defaults(c, "policy");
         if (r < 0)
                 return r;

@@ -98,6 +98,17 @@ static int parse_show(const struct sg_settings_key *k, const char *value, void *
         return 0;
 }
 
+static int parse_threads(const struct sg_settings_key *k, const char *value, void *field)
+{
+        int r = sg_threads_from_string(value);
+
+        (void)k;
+        if (r < 0)
+                return r;
+        *(uint64_t *)field = (uint64_t)r;
+        return 0;
+}
+
 static int parse_goal(const struct sg_settings_key *k, const char *value, void *field)
 {
         static const char *const choices[] = {[SG_GOAL_MIN] = "min", [SG_GOAL_MAX] = "max", NULL};
@@ -307,6 +318,7 @@ const struct sg_settings_key sg_settings_keys[] = {
         {"Class", "Weight", "policy", "100", WANTS_WEIGHT, false, parse_count, CLASS(weight), 1, SG_WEIGHT_MAX},
         {"Class", "MaxJobs", "policy", "infinity", WANTS_COUNT, false, parse_count, CLASS(max_jobs), 1, INF},
         {"Class", "MaxJobsPerUser", "policy", "infinity", WANTS_COUNT, false, parse_count, CLASS(max_jobs_per_user), 1, INF},
+        {"Class", "Threads", "policy", "follow", "\"follow\", \"start\" or \"leave\"", false, parse_threads, CLASS(limits.threads), 0, 0},
 
         {"Limits", "CPUWeight", "policy", "100", WANTS_WEIGHT, false, parse_count, CLASS(limits.cpu_weight), 1, SG_WEIGHT_MAX},
         {"Limits", "CPUQuota", "policy", "infinity", WANTS_QUOTA, false, parse_percent, CLASS(limits.cpu_quota_pm), SG_CPU_QUOTA_MIN, INF},

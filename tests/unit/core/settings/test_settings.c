@@ -36,6 +36,7 @@ static const struct sample {
         {"Class", "Weight", "10000", "10001"},
         {"Class", "MaxJobs", "1", "0"},
         {"Class", "MaxJobsPerUser", "3", "1.5"},
+        {"Class", "Threads", "start", "elastic"},
         {"Limits", "CPUWeight", "1", "infinity"},
         {"Limits", "CPUQuota", "0.1%", "0.09%"},
         {"Limits", "CPUs", "2-8", "8-2"},
@@ -195,6 +196,7 @@ static void test_defaults(void **state)
         assert_int_equal(c->limits.io_weight, 100);
         assert_int_equal(c->limits.cpus, 0);
         assert_int_equal(c->limits.pin, 0);
+        assert_int_equal(c->limits.threads, SG_THREADS_FOLLOW);
         assert_true(c->limits.cpu_quota_pm == SG_UNLIMITED);
         assert_true(c->limits.memory_max == SG_UNLIMITED);
         assert_true(c->limits.time_limit_usec == SG_UNLIMITED);
