@@ -26,7 +26,8 @@ WARN += -Werror
 endif
 HARDEN := -fstack-protector-strong -fstack-clash-protection -fcf-protection
 PREFIX ?= /usr/local
-CPPFLAGS_ALL := -D_GNU_SOURCE -DSG_LIBDIR=\"$(PREFIX)/lib/schedgov\" -Ilib -Idaemon -I.
+USRLIBDIR ?= $(PREFIX)/lib
+CPPFLAGS_ALL := -D_GNU_SOURCE -DSG_LIBDIR=\"$(PREFIX)/lib/schedgov\" -DSG_USRLIBDIR=\"$(USRLIBDIR)\" -Ilib -Idaemon -I.
 CFLAGS_ALL := -std=gnu11 -g $(WARN) -fno-common -ffunction-sections -fdata-sections -fvisibility=hidden
 LDFLAGS_ALL := -Wl,--gc-sections -Wl,-z,relro -Wl,-z,now -Wl,--as-needed
 STATIC := -static
@@ -385,7 +386,6 @@ $(LINTS:%=lint-%): all $(MAN_PAGES)
 # --- installation ---------------------------------------------------------------------------------
 
 LIBDIR := $(PREFIX)/lib/schedgov
-USRLIBDIR ?= $(PREFIX)/lib
 PYTHONDIR ?= $(PREFIX)/lib/python3/dist-packages
 DOCDIR ?= $(PREFIX)/share/doc/schedgov
 MANDIR ?= $(PREFIX)/share/man

@@ -118,8 +118,8 @@ static int load_settings(struct sg_manager *m, char **ret_why)
 
 /* The object */
 
-/* The shim that was built with us, or the installed one. */
-static int find_shim(char **ret)
+/* What was built with us, or the installed one. */
+static int find_ours(const char *name, const char *installed, int access_mode, char **ret)
 {
         char self[PATH_MAX], *slash;
         ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -131,15 +131,33 @@ static int find_shim(char **ret)
         if (!slash)
                 return -ENOENT;
         *slash = 0;
-        if (asprintf(ret, "%s/schedgov-shim", self) < 0)
+        if (asprintf(ret, "%s/%s", self, name) < 0)
                 return -ENOMEM;
-        if (access(*ret, X_OK) == 0)
+        if (access(*ret, access_mode) == 0)
                 return 0;
         free(*ret);
-        *ret = strdup(SG_LIBDIR "/schedgov-shim");
+        *ret = strdup(installed);
         if (!*ret)
                 return -ENOMEM;
-        return access(*ret, X_OK) == 0 ? 0 : -errno;
+        return access(*ret, access_mode) == 0 ? 0 : -errno;
+}
+
+static int find_shim(char **ret)
+{
+        return find_ours("schedgov-shim", SG_LIBDIR "/schedgov-shim", X_OK, ret);
+}
+
+/* Without it threads don't follow. */
+static int find_preload(char **ret)
+{
+        static const char name[] = "libschedgov-omp.so";
+        _cleanup_free_ char *path = NULL;
+        int r = find_ours(name, SG_USRLIBDIR "/libschedgov-omp.so", R_OK, &path);
+
+        if (r == -ENOMEM)
+                return r;
+        *ret = r < 0 ? NULL : TAKE_PTR(path);
+        return 0;
 }
 
 /* Names our groups: the same for the same state directory, so that a restarted daemon knows them
@@ -268,6 +286,8 @@ static int make_parts(struct sg_manager *m)
                 return r;
         m->jobs->calls = &sg_api_live_calls;
         r = sg_users_new(&m->users, m->event);
+        if (r >= 0)
+                r = find_preload(&m->preload);
         return r < 0 ? r : sg_authorizer_new(&m->authorizer);
 }
 
@@ -375,6 +395,7 @@ struct sg_manager *sg_manager_free(struct sg_manager *m)
         sg_node_deinit(&m->node);
         sd_event_unref(m->event);
         free(m->config_text);
+        free(m->preload);
         free(m);
         return NULL;
 }

@@ -48,6 +48,7 @@ struct sg_manager {
         struct sg_monitor *monitor;
         struct sg_loop *loop;
         struct sg_metrics *metrics;
+        char *preload;              /* what makes threads follow; NULL: it isn't installed */
         struct sg_adopter *adopter; /* NULL: no cgroup tree to be seen */
         struct sg_bus_server *server;
         struct sg_authorizer *authorizer;

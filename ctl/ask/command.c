@@ -68,8 +68,12 @@ static bool overridden(const struct sg_invocation *inv, const char *variable, si
 
 static int fill_environment(struct sg_command *cmd, const struct sg_invocation *inv)
 {
-        size_t n = environ ? sg_job_env_drop((const char **)environ) : 0, used = 0;
+        int r = environ ? sg_job_env_drop((const char **)environ, &cmd->preload) : 0;
+        size_t n, used = 0;
 
+        if (r < 0)
+                return r;
+        n = (size_t)r;
         cmd->env = calloc(n + inv->n_env + 1, sizeof(*cmd->env));
         if (!cmd->env)
                 return -ENOMEM;
@@ -118,6 +122,7 @@ void sg_command_deinit(struct sg_command *cmd)
 {
         free(cmd->script);
         free(cmd->env);
+        free(cmd->preload);
         *cmd = (struct sg_command){0};
 }
 

@@ -10,6 +10,7 @@ struct sg_command {
         char *script;
         size_t script_size; /* 0 = none */
         const char **env;   /* NULL-terminated; the strings are borrowed */
+        char *preload;      /* … but for this one, if it isn't NULL: so is the process's own */
 };
 
 /* Looks at the invocation, stdin and the environment. */

@@ -84,7 +84,11 @@ int sg_shim_exec(const char *shim, const struct sg_invocation *inv, const struct
 {
         static const char *const names[] = {"--gate", "--lock", "--record"};
         struct words w = {0};
+        char *preload; /* the environment's, to the end */
+        int r = environ ? sg_job_env_drop((const char **)environ, &preload) : 0;
 
+        if (r < 0)
+                return r;
         if (inv->workdir && chdir(inv->workdir) < 0)
                 return sg_error_set(e, SG_EXIT_OWN_FAILURE, "--workdir", NULL,
                                     "cannot enter %s: %s", inv->workdir, strerror(errno));
@@ -103,8 +107,6 @@ int sg_shim_exec(const char *shim, const struct sg_invocation *inv, const struct
                 add(&w, inv->args[i]);
         if (w.error < 0)
                 return w.error;
-        if (environ)
-                (void)sg_job_env_drop((const char **)environ);
         (void)fflush(NULL);
         execv(shim, (char **)w.v);
         return sg_error_set(e, SG_EXIT_OWN_FAILURE, shim, NULL, "cannot run %s: %s", shim,

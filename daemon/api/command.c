@@ -26,7 +26,9 @@ static void put_block(struct sg_record *r, uint16_t tag, const char *block, size
 static int put_environment(struct sg_record *r, const char *block, size_t size)
 {
         _cleanup_free_ const char **env = NULL;
+        _cleanup_free_ char *preload = NULL;
         size_t n = 0;
+        int left;
 
         for (const char *p = block; p < block + size; p += strlen(p) + 1)
                 n++;
@@ -37,10 +39,10 @@ static int put_environment(struct sg_record *r, const char *block, size_t size)
         for (const char *p = block; p < block + size; p += strlen(p) + 1)
                 env[n++] = p;
         env[n] = NULL;
-        n = sg_job_env_drop(env);
-        for (size_t i = 0; i < n; i++)
+        left = sg_job_env_drop(env, &preload);
+        for (int i = 0; i < left; i++)
                 sg_record_put_str(r, SG_SPEC_ENV, env[i]);
-        return 0;
+        return left < 0 ? left : 0;
 }
 
 /* Without --name a job is called as its program is. */

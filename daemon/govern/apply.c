@@ -31,10 +31,14 @@ const struct sg_cpuset *sg_loop_overlay(const struct sg_live *l, struct sg_limit
         return &l->groups.own->cpus;
 }
 
+uint64_t sg_loop_threads(const struct sg_live *l)
+{
+        return l->looped ? l->looped->applied.threads : 0;
+}
+
 uint64_t sg_loop_cpus(const struct sg_live *l)
 {
-        return l->looped && l->looped->applied.threads > 0 ? l->looped->applied.threads
-                                                           : l->job.limits.cpus;
+        return sg_loop_threads(l) ?: sg_live_threads(l).least;
 }
 
 /* As many as threads, if its user wants such; a plan gives it no more than that. */
@@ -120,12 +124,12 @@ static void tell_dropped(struct sg_live *l, bool dropped)
 
 static struct sg_want_job describe(const struct sg_looped *p)
 {
-        const struct sg_job *j = &p->live->job;
+        const struct sg_thread_range threads = sg_live_threads(p->live);
 
         return (struct sg_want_job){.own_weight = p->own_weight,
-                                    .cpus = j->limits.cpus,
-                                    .cpus_max = j->limits.cpus_max,
-                                    .foreground = j->foreground,
+                                    .cpus = threads.least,
+                                    .cpus_max = threads.most,
+                                    .foreground = p->live->job.foreground,
                                     .confinable = can_be_confined(p->live)};
 }
 

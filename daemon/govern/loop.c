@@ -183,20 +183,15 @@ static bool on_terminal(const struct sg_live *l)
         return l->job.foreground && pid > 0 && sg_process_stat(pid, &p) == 0 && p.terminal;
 }
 
-static bool is_elastic(const struct sg_limits *limits)
-{
-        return limits->cpus_max > limits->cpus;
-}
-
-static double cpus_max(const struct sg_live *l)
+static double cpus_max(const struct sg_live *l, struct sg_thread_range threads)
 {
         const struct sg_limits *limits = &l->job.limits;
         double most = INFINITY;
 
         if (limits->cpu_quota_pm != SG_UNLIMITED)
                 most = (double)limits->cpu_quota_pm / 1e4;
-        if (limits->pin && is_elastic(limits)) /* its set follows its share */
-                most = fmin(most, (double)limits->cpus_max);
+        if (limits->pin && sg_thread_range_is_elastic(threads)) /* its set follows its share */
+                most = fmin(most, (double)threads.most);
         else if (limits->pin)
                 most = fmin(most, fmin((double)limits->cpus, (double)l->manager->node.n_cpus));
         return most;
@@ -211,9 +206,18 @@ static double deadline(const struct sg_live *l, double now)
         return now + ((double)l->job.deadline_usec - (double)realtime) / SG_USEC_PER_SEC;
 }
 
+/* What it can use, as far as anybody has said. */
+static uint64_t cpus_said(const struct sg_job *j, struct sg_thread_range threads)
+{
+        return j->limits.cpus == 0 && j->follows > 0 && j->follows < threads.most ? j->follows
+                                                                                  : threads.most;
+}
+
 static struct sg_governor_job describe(const struct sg_live *l)
 {
         const struct sg_limits *limits = &l->job.limits;
+        const struct sg_thread_range threads = sg_live_threads(l);
+        bool elastic = sg_thread_range_is_elastic(threads);
         const struct sg_measured *d = l->measured;
         double now = sg_loop_now();
 
@@ -224,14 +228,15 @@ static struct sg_governor_job describe(const struct sg_live *l)
                 .uid = (uint32_t)l->job.uid,
                 .now = now,
                 .arrival = d ? now - (double)sg_monitor_running_usec(d) / SG_USEC_PER_SEC : now,
-                .cpus = (double)(is_elastic(limits) ? limits->cpus_max : limits->cpus),
-                .cpus_max = cpus_max(l),
+                .cpus = (double)cpus_said(&l->job, threads),
+                .cpus_max = cpus_max(l, threads),
                 .weight = (double)limits->cpu_weight,
                 .deadline = deadline(l, now),
                 .goal = d ? (enum sg_goal)d->progress.goal : SG_GOAL_MIN,
                 .aside = l->job.adopted != SG_ADOPTED_NOT || on_terminal(l),
                 .restarted = l->job.key.attempt > 1,
-                .elastic = is_elastic(limits),
+                .elastic = elastic && limits->cpus > 0,
+                .follows = elastic && l->job.follows > 0,
                 .steps = l->job.steps,
         };
 }

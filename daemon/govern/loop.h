@@ -46,6 +46,8 @@ const struct sg_cpuset *sg_loop_overlay(const struct sg_live *l, struct sg_limit
 uint64_t sg_loop_cpus(const struct sg_live *l); /* how many threads it should have; 0 = not said */
 /* … how many CPUs of its own, with these limits; 0 = it shares all. */
 uint64_t sg_loop_own_cpus(const struct sg_live *l, const struct sg_limits *limits);
+/* The same, if that was decided by its share, and changes with it; else 0. */
+uint64_t sg_loop_threads(const struct sg_live *l);
 uint64_t sg_loop_class_weight(const struct sg_manager *m, const struct sg_class *class);
 /* What of the CPUs there is to be shared: less than all under a quota. */
 double sg_loop_cpus_of_node(const struct sg_manager *m);

@@ -178,6 +178,19 @@ static int pin_again(struct sg_live *l)
         return sg_live_pin(l, &own);
 }
 
+/* CPUs of the node that its class may have. */
+uint64_t sg_live_usable_cpus(const struct sg_live *l)
+{
+        uint64_t most = l->class->limits_max.cpus_max, n = l->manager->node.n_cpus;
+
+        return most < n ? most : n;
+}
+
+struct sg_thread_range sg_live_threads(const struct sg_live *l)
+{
+        return sg_job_threads(&l->job, sg_live_usable_cpus(l));
+}
+
 /* What is asked of the backend; *ret_rules is what it points to. */
 static int describe(const struct sg_live *l, struct sg_scope_request *ret,
                     struct sg_own_cpus *ret_own, struct sg_device_rule **ret_rules)
@@ -244,7 +257,9 @@ static int make(struct sg_live *l, char **ret_why)
 {
         int r;
 
-        if (!sg_backend_gives_turns(l->manager->backend)) /* else when its turn has come */
+        /* Else when its turn has come, unless its environment is to say what it begins with. */
+        if (!sg_backend_gives_turns(l->manager->backend) ||
+            l->job.limits.threads == SG_THREADS_START)
                 sg_loop_expect(l);
         r = make_scope(l, ret_why);
         if (r < 0)

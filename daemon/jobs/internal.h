@@ -19,6 +19,8 @@ static inline void sg_live_result_kind(struct sg_live *l, enum sg_life_event_kin
 
 /* launch-spec.c: what its keeper is told besides what was submitted */
 void sg_live_put_launch(const struct sg_live *l, struct sg_record *r);
+/* How many threads its environment is to say; 0 = it says nothing. */
+uint64_t sg_live_threads_given(const struct sg_live *l);
 uint64_t sg_live_log_size(const struct sg_live *l); /* 0 = none */
 
 /* attempt.c */
@@ -44,6 +46,9 @@ void sg_groups_deinit(struct sg_live *l);
 int sg_live_find_scope(struct sg_live *l, pid_t shim);
 /* Removes them: 0, or -EBUSY while something lives in them. */
 int sg_live_drop_scope(struct sg_live *l);
+
+/* CPUs of the node that its class may have. */
+uint64_t sg_live_usable_cpus(const struct sg_live *l);
 
 /* group-watch.c: nothing of it lives. -ENOENT: without a v2 tree nothing tells. */
 int sg_live_watch_group(struct sg_live *l);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What the shim is told besides what was submitted: the launch part of its spec. */
 #include "base/format.h"
+#include "govern/loop.h"
 #include "jobs/internal.h"
 #include "monitor/monitor.h"
+#include "proto/job-env.h"
 #include "proto/spec.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -35,16 +37,34 @@ static void put_channels(const struct sg_live *l, const struct sg_live_env *out)
         put_env(out, true, "NOTIFY_SOCKET", notify);
 }
 
-/* The last two are for libschedgov-omp.so: what is ours of the others, and how far it may go. */
-static void put_threads(const struct sg_live_env *out, const struct sg_limits *limits)
+/* Runtimes are told the most that they can ever have, as they make room for no more; or, where none
+ * of them follows, what it is worth now. */
+uint64_t sg_live_threads_given(const struct sg_live *l)
 {
-        static const char *const names[] = {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS",
-                                            "MKL_NUM_THREADS"};
+        const struct sg_limits *limits = &l->job.limits;
+        struct sg_thread_range all = sg_limits_threads(limits, sg_live_usable_cpus(l));
+        uint64_t now = sg_loop_threads(l);
 
-        for (size_t i = 0; i < SG_ELEMENTSOF(names); i++)
-                put_env_u64(out, false, names[i], limits->cpus);
-        put_env_u64(out, true, "SCHEDGOV_THREADS", limits->cpus);
-        put_env_u64(out, true, "SCHEDGOV_THREADS_MAX", limits->cpus_max);
+        if (limits->threads == SG_THREADS_START && now > 0)
+                return now;
+        return limits->threads == SG_THREADS_LEAVE ? 0 : all.most;
+}
+
+/* What is ours of these is known by SCHEDGOV_THREADS_MAX, and that there is any (job-env.h). */
+static void put_threads(const struct sg_live *l, const struct sg_live_env *out)
+{
+        const struct sg_job *j = &l->job;
+        bool follows = j->limits.threads == SG_THREADS_FOLLOW;
+        uint64_t least = sg_limits_threads(&j->limits, sg_live_usable_cpus(l)).least;
+
+        for (size_t i = 0; i < SG_JOB_ENV_THREADS; i++)
+                put_env_u64(out, false, sg_job_env_threads[i], j->threads_given);
+        for (size_t i = 0; i < SG_JOB_ENV_WAITS; i++)
+                put_env(out, false, sg_job_env_waits[i].name, sg_job_env_waits[i].value);
+        put_env_u64(out, true, "SCHEDGOV_THREADS", follows ? least : j->threads_given);
+        put_env_u64(out, true, "SCHEDGOV_THREADS_MAX", j->threads_given);
+        if (follows && l->manager->preload)
+                put_env(out, true, "SCHEDGOV_PRELOAD", l->manager->preload);
 }
 
 void sg_live_environment(const struct sg_live *l, const struct sg_live_env *out)
@@ -58,10 +78,8 @@ void sg_live_environment(const struct sg_live *l, const struct sg_live_env *out)
         put_channels(l, out);
         if (l->job.array_first > 0)
                 put_env_u64(out, true, "SCHEDGOV_ARRAY_INDEX", (uint64_t)l->job.array_index);
-        if (l->job.limits.cpus > 0)
-                put_threads(out, &l->job.limits);
-        if (l->job.limits.cpu_quota_pm != SG_UNLIMITED)
-                put_env(out, false, "OMP_WAIT_POLICY", "passive");
+        if (l->job.limits.threads != SG_THREADS_LEAVE)
+                put_threads(l, out);
 }
 
 static void put_in_record(const char *line, bool force, void *userdata)
@@ -108,7 +126,8 @@ static bool wants_affinity(const struct sg_live *l)
         uint32_t unenforced =
                 sg_scope_unenforced(l->groups.scope) | sg_backend_unenforced(l->manager->backend);
 
-        return l->job.limits.pin && l->groups.own && l->job.limits.cpus_max == l->job.limits.cpus &&
+        return l->job.limits.pin && l->groups.own &&
+               !sg_thread_range_is_elastic(sg_live_threads(l)) &&
                (unenforced & (1U << SG_LIMIT_CPUSET));
 }
 

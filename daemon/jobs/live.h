@@ -107,6 +107,8 @@ int sg_live_pin(struct sg_live *l, const struct sg_own_cpus *own);
 /* Those of `before` that the node has no more are nobody's. */
 void sg_live_take_cpus(struct sg_manager *m, const struct sg_cpuset *before);
 const char *sg_live_unified_group(const struct sg_live *l); /* its scope in the v2 tree, or NULL */
+/* How many threads it may be told to have now. */
+struct sg_thread_range sg_live_threads(const struct sg_live *l);
 
 /* launch-spec.c: what is set for the job, line by line ("K=V"); force: in place of the user's own,
  * else only where there is none. */

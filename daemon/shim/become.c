@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/parse.h"
+#include "shim/preload.h"
 #include "shim/program.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -177,6 +178,7 @@ int sg_become_job(struct sg_become *b)
         r = sg_program_env(s->env, s->env_force, s->env_default, &env);
         if (r < 0)
                 return r;
+        sg_preload_add(&env, s->argv, b->script);
         reset_signals();
         if (b->script >= 0)
                 return sg_program_exec_script(b->script, s->argv, env);

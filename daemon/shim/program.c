@@ -4,6 +4,7 @@
 #include "shim/program.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "proto/job-env.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -11,10 +12,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
-#define SHELL "/bin/sh"
-
 #ifndef MFD_EXEC /* Linux 6.3 */
 #define MFD_EXEC 0x0010U
 #endif
@@ -55,7 +56,8 @@ int sg_program_env(char *const *env, char *const *force, char *const *defaults, 
         }
         for (; defaults && *defaults; defaults++) {
                 at = find(merged, n, *defaults);
-                if (at == n)
+                merged[n] = NULL;
+                if (at == n && !sg_job_env_is_decided(merged, *defaults))
                         merged[n++] = *defaults;
         }
         merged[n] = NULL;
@@ -71,11 +73,11 @@ static int exec_shell(const char *path, char *const *args, char *const *env)
 
         if (!argv)
                 return -ENOMEM;
-        argv[0] = SHELL;
+        argv[0] = SG_PROGRAM_SHELL;
         argv[1] = path;
         for (size_t i = 0; i <= n; i++)
                 argv[i + 2] = args && i < n ? args[i] : NULL;
-        execve(SHELL, (char *const *)argv, env);
+        execve(SG_PROGRAM_SHELL, (char *const *)argv, env);
         return -errno;
 }
 
@@ -87,11 +89,59 @@ static int exec_file(const char *path, char *const *argv, char *const *env)
         return -errno;
 }
 
+const char *sg_program_getenv(char *const *env, const char *name)
+{
+        size_t n = count(env), at = find(env, n, name);
+
+        return at < n ? env[at] + strlen(name) + 1 : NULL;
+}
+
 static const char *path_of(char *const *env)
 {
-        size_t n = count(env), at = find(env, n, "PATH");
+        const char *path = sg_program_getenv(env, "PATH");
 
-        return at < n ? env[at] + strlen("PATH=") : DEFAULT_PATH;
+        return path ? path : DEFAULT_PATH;
+}
+
+/* The program in the first of these directories, and behind it the rest of them; NULL: it was the
+ * last. In `path` an empty string: that would be too long. */
+static const char *next_place(const char *dirs, const char *name, char path[PATH_MAX])
+{
+        size_t length = strcspn(dirs, ":");
+
+        path[0] = '\0';
+        if (length + strlen(name) + 2 <= PATH_MAX) {
+                char *p = mempcpy(path, dirs, length);
+
+                /* An empty entry is the current directory. */
+                if (length > 0)
+                        *p++ = '/';
+                strcpy(p, name);
+        }
+        return dirs[length] == '\0' ? NULL : dirs + length + 1;
+}
+
+static bool is_executable(const char *path)
+{
+        struct stat st;
+
+        return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
+int sg_program_find(const char *name, char *const *env, char ret[PATH_MAX])
+{
+        if (strchr(name, '/')) {
+                if (strlen(name) >= PATH_MAX)
+                        return -ENAMETOOLONG;
+                strcpy(ret, name);
+                return 0;
+        }
+        for (const char *dirs = *name ? path_of(env) : NULL; dirs;) {
+                dirs = next_place(dirs, name, ret);
+                if (ret[0] && is_executable(ret))
+                        return 0;
+        }
+        return -ENOENT;
 }
 
 /* Errors that mean "not in this directory": the search goes on. */
@@ -103,35 +153,26 @@ static bool is_elsewhere(int r)
 
 int sg_program_exec(char *const *argv, char *const *env)
 {
-        const char *name = argv[0], *dir = path_of(env);
+        const char *name = argv[0], *dirs = path_of(env);
         bool denied = false;
+        char path[PATH_MAX];
         int r;
 
         if (*name == '\0')
                 return -ENOENT;
         if (strchr(name, '/'))
                 return exec_file(name, argv, env);
-        for (;;) {
-                size_t length = strcspn(dir, ":");
-                char path[PATH_MAX];
-
-                if (length + strlen(name) + 2 <= sizeof(path)) {
-                        char *p = mempcpy(path, dir, length);
-
-                        /* An empty entry is the current directory. */
-                        if (length > 0)
-                                *p++ = '/';
-                        strcpy(p, name);
-                        r = exec_file(path, argv, env);
-                        if (r == -EACCES)
-                                denied = true;
-                        else if (!is_elsewhere(r))
-                                return r;
-                }
-                if (dir[length] == '\0')
-                        return denied ? -EACCES : -ENOENT;
-                dir += length + 1;
+        while (dirs) {
+                dirs = next_place(dirs, name, path);
+                if (!path[0])
+                        continue;
+                r = exec_file(path, argv, env);
+                if (r == -EACCES)
+                        denied = true;
+                else if (!is_elsewhere(r))
+                        return r;
         }
+        return denied ? -EACCES : -ENOENT;
 }
 
 int sg_program_script(const void *text, size_t size)

@@ -2,7 +2,10 @@
 #pragma once
 /* Running a program as execvpe() would, but with the PATH of the job's own environment. */
 
+#include <limits.h>
 #include <stddef.h>
+
+#define SG_PROGRAM_SHELL "/bin/sh"
 
 /*
  * A new environment: env, with each of `force` replacing and each of `defaults` only filling in.
@@ -10,6 +13,11 @@
  */
 int sg_program_env(char *const *env, char *const *force, char *const *defaults, char ***ret);
 
+/* The value in an environment, or NULL. */
+const char *sg_program_getenv(char *const *env, const char *name);
+
+/* What sg_program_exec() is going to run, as far as that can be known before; -ENOENT. */
+int sg_program_find(const char *name, char *const *env, char ret[PATH_MAX]);
 /* Only returns on failure: -errno. */
 int sg_program_exec(char *const *argv, char *const *env);
 

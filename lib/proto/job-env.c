@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "proto/job-env.h"
 #include "base/cleanup.h"
-#include <stdbool.h>
+#include <errno.h>
 #include <string.h>
 
 /* As daemon/jobs/launch-spec.c and shim/on-end.c set them. NOTIFY_SOCKET every job gets anew. */
@@ -9,8 +9,21 @@ static const char *const own[] = {
         "SCHEDGOV_JOB_ID",      "SCHEDGOV_JOB_NAME",  "SCHEDGOV_ATTEMPT",
         "SCHEDGOV_ALLOCATION",  "SCHEDGOV_THREADS",   "SCHEDGOV_THREADS_MAX",
         "SCHEDGOV_ARRAY_INDEX", "SCHEDGOV_EXIT_CODE", "SCHEDGOV_EXIT_SIGNAL",
+        "SCHEDGOV_PRELOAD",
 };
-static const char *const threads[] = {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"};
+
+const char *const sg_job_env_threads[SG_JOB_ENV_THREADS] = {
+        "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"};
+
+/*
+ * GNU's and LLVM's runtimes both take the first; MKL's is the latter. OpenBLAS' own threads spin
+ * for 2 to the power of so many cycles (4 to 30), 26 if nobody says otherwise: that is tens of
+ * milliseconds. 16 is some 20 µs, about what it takes to sleep and be woken.
+ */
+const struct sg_job_env_wait sg_job_env_waits[SG_JOB_ENV_WAITS] = {
+        {"OMP_WAIT_POLICY", "passive", {"GOMP_SPINCOUNT", "KMP_BLOCKTIME"}},
+        {"OPENBLAS_THREAD_TIMEOUT", "16", {NULL, NULL}},
+};
 
 static const char *value_of(const char *assignment, const char *name)
 {
@@ -25,36 +38,106 @@ static const char *find(const char *const *env, const char *name)
 {
         const char *value = NULL;
 
-        for (; *env && !value; env++)
+        for (; env && *env && !value; env++)
                 value = value_of(*env, name);
         return value;
 }
 
-/* Another number of threads than the governor's is somebody's wish. */
-static bool is_of_job(const char *assignment, const char *given)
+bool sg_job_env_is_decided(char *const *env, const char *assignment)
 {
-        const char *value;
+        const char *const *strings = (const char *const *)env;
 
-        for (size_t i = 0; i < SG_ELEMENTSOF(own); i++)
-                if (value_of(assignment, own[i]))
-                        return true;
-        for (size_t i = 0; given && i < SG_ELEMENTSOF(threads); i++) {
-                value = value_of(assignment, threads[i]);
-                if (value && strcmp(value, given) == 0)
-                        return true;
+        for (size_t i = 0; i < SG_JOB_ENV_WAITS; i++) {
+                const struct sg_job_env_wait *w = &sg_job_env_waits[i];
+
+                if (!value_of(assignment, w->name))
+                        continue;
+                for (size_t k = 0; k < SG_ELEMENTSOF(w->also) && w->also[k]; k++)
+                        if (find(strings, w->also[k]))
+                                return true;
         }
         return false;
 }
 
-size_t sg_job_env_drop(const char **env)
+static bool is_value(const char *assignment, const char *name, const char *value)
 {
-        const char *given = find(env, "SCHEDGOV_THREADS");
-        bool in_job = find(env, "SCHEDGOV_JOB_ID");
-        size_t left = 0;
+        const char *have = value_of(assignment, name);
 
-        for (const char **p = env; *p; p++)
-                if (!in_job || !is_of_job(*p, given))
-                        env[left++] = *p;
+        return have && strcmp(have, value) == 0;
+}
+
+/* Another number of threads than the governor's is somebody's wish; without one nothing of it is
+ * the governor's. */
+static bool is_of_job(const char *assignment, const char *given)
+{
+        for (size_t i = 0; i < SG_ELEMENTSOF(own); i++)
+                if (value_of(assignment, own[i]))
+                        return true;
+        for (size_t i = 0; given && i < SG_JOB_ENV_THREADS; i++)
+                if (is_value(assignment, sg_job_env_threads[i], given))
+                        return true;
+        for (size_t i = 0; given && i < SG_JOB_ENV_WAITS; i++)
+                if (is_value(assignment, sg_job_env_waits[i].name, sg_job_env_waits[i].value))
+                        return true;
+        return false;
+}
+
+#define PRELOAD "LD_PRELOAD"
+
+/* "LD_PRELOAD=" with what is there beside the governor's library. *ret NULL: nothing is. -ENOENT:
+ * ours isn't there. */
+static int preload_without(const char *value, const char *ours, char **ret)
+{
+        static const char separators[] = ": ";
+        _cleanup_free_ char *rest = malloc(sizeof(PRELOAD "=") + strlen(value));
+        char *end;
+        bool found = false;
+
+        if (!rest)
+                return -ENOMEM;
+        end = stpcpy(rest, PRELOAD "=");
+        for (const char *p = value + strspn(value, separators); *p; p += strspn(p, separators)) {
+                size_t n = strcspn(p, separators);
+
+                if (n == strlen(ours) && strncmp(p, ours, n) == 0) {
+                        found = true;
+                } else {
+                        if (end[-1] != '=')
+                                *end++ = ':';
+                        end = mempcpy(end, p, n);
+                }
+                p += n;
+        }
+        *end = '\0';
+        if (!found)
+                return -ENOENT;
+        *ret = end[-1] != '=' ? TAKE_PTR(rest) : NULL;
+        return 0;
+}
+
+int sg_job_env_drop(const char **env, char **ret_preload)
+{
+        const char *given = find(env, "SCHEDGOV_THREADS_MAX");
+        const char *loaded = find(env, PRELOAD), *ours = find(env, "SCHEDGOV_PRELOAD");
+        bool in_job = find(env, "SCHEDGOV_JOB_ID");
+        char *kept = NULL;
+        int r = -ENOENT, left = 0;
+
+        if (in_job && loaded && ours)
+                r = preload_without(loaded, ours, &kept);
+        if (r == -ENOMEM)
+                return r;
+        for (const char **p = env; *p; p++) {
+                if (in_job && is_of_job(*p, given))
+                        continue;
+                if (r == 0 && value_of(*p, PRELOAD) == loaded) {
+                        if (kept)
+                                env[left++] = kept;
+                        continue;
+                }
+                env[left++] = *p;
+        }
         env[left] = NULL;
+        *ret_preload = kept;
         return left;
 }

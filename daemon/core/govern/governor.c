@@ -114,6 +114,7 @@ static void take_over(struct sg_governed *j, const struct sg_governor_job *from)
         j->aside = from->aside;
         j->restarted = from->restarted;
         j->elastic = from->elastic;
+        j->follows = from->follows;
 }
 
 /* What was known of it before a restart, if anything was. */

@@ -39,7 +39,8 @@ struct sg_governor_job {
         const char *class;
         uint32_t uid;
         double now, arrival; /* arrival: when it began to run, ≤ now */
-        double cpus;     /* what it said it can use; 0 = didn't say: one, until it is measured */
+        double cpus;     /* what it said it can use, or the runtime of one that follows; 0 = didn't
+                          * say: one, until it is measured */
         double cpus_max; /* by quota, CPU set and threads; INFINITY */
         double weight;   /* among its class's, where nothing else decides (fair); 100 is usual */
         double deadline; /* INFINITY = none */
@@ -47,6 +48,7 @@ struct sg_governor_job {
         bool aside, restarted;
         uint64_t steps; /* as declared; 0 = not */
         bool elastic;   /* it has as many threads as it is told: what it uses isn't what it could */
+        bool follows;   /* its runtime says so, of who didn't say what it can use: the same */
 };
 
 int sg_governor_add(struct sg_governor *g, const struct sg_governor_job *j);

@@ -47,7 +47,7 @@ struct sg_governed {
         double cpu;                     /* CPU-seconds, as last heard */
         enum sg_goal goal;
         uint64_t steps; /* as declared; 0 = not */
-        bool aside, restarted, elastic, held;
+        bool aside, restarted, elastic, follows, held;
         bool stood; /* was held, or is, since its use was last told */
         struct sg_learner *learner;
         struct sg_decision decision; /* of the last step; key 0 = none yet */

@@ -49,12 +49,15 @@ static void drop_room(struct sg_governor *g)
 static double width_of(const struct sg_governor *g, const struct sg_governed *j)
 {
         double width = sg_learner_width(j->learner);
+        double said = (j->cpus > 0 ? j->cpus : 1) / g->cpus;
 
         if (isnan(width) || j->elastic)
-                width = (j->cpus > 0 ? j->cpus : 1) / g->cpus;
+                width = said;
+        else if (j->follows) /* each of its processes may have so many threads */
+                width = fmax(width, said);
+        else if (j->cpus > 0)
+                width = fmin(width, said);
         width = fmin(width, j->cpus_max / g->cpus);
-        if (j->cpus > 0)
-                width = fmin(width, j->cpus / g->cpus);
         return fmin(fmax(width, 1e-3), 1);
 }
 

@@ -38,3 +38,16 @@ struct sg_thread_range sg_limits_threads(const struct sg_limits *l, uint64_t usa
                 most = usable;
         return (struct sg_thread_range){1, most > 0 ? most : 1};
 }
+
+struct sg_thread_range sg_job_threads(const struct sg_job *j, uint64_t usable)
+{
+        const struct sg_limits *l = &j->limits;
+
+        if (l->cpus > 0 || j->adopted)
+                return (struct sg_thread_range){l->cpus, l->cpus_max};
+        if (l->threads == SG_THREADS_START && j->state != SG_JOB_STARTING)
+                return (struct sg_thread_range){j->threads_given, j->threads_given};
+        if (l->threads == SG_THREADS_FOLLOW && j->follows == 0)
+                return (struct sg_thread_range){0, 0};
+        return sg_limits_threads(l, usable);
+}

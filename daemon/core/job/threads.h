@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct sg_job;
 struct sg_limits;
 
 /* The store keeps these numbers: each means the same forever. */
@@ -27,6 +28,9 @@ struct sg_thread_range {
 /* Which --cpus says; else, unless its threads are left alone, from one to all that it may use.
  * usable: CPUs of the node that its class may have, ≥ 1. */
 struct sg_thread_range sg_limits_threads(const struct sg_limits *l, uint64_t usable);
+/* The same, as things are now: where --cpus doesn't say, of a program that isn't known to follow
+ * nobody asks how many it has, and what it was given at its start it keeps. */
+struct sg_thread_range sg_job_threads(const struct sg_job *j, uint64_t usable);
 
 static inline bool sg_thread_range_is_elastic(struct sg_thread_range r)
 {

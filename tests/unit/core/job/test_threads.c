@@ -56,11 +56,68 @@ static void test_range(void **state)
         }
 }
 
+static struct sg_thread_range now(const struct sg_job *j)
+{
+        return sg_job_threads(j, 8);
+}
+
+static void expect(struct sg_thread_range r, uint64_t least, uint64_t most)
+{
+        assert_int_equal(r.least, least);
+        assert_int_equal(r.most, most);
+}
+
+/* A program of one thread doesn't look as wide as the node. */
+static void test_follows(void **state)
+{
+        struct sg_job j;
+
+        (void)state;
+        sg_job_init(&j);
+        j.state = SG_JOB_RUNNING;
+        expect(now(&j), 0, 0);
+        j.follows = 4; /* its own limit: it keeps that itself, and may have several processes */
+        expect(now(&j), 1, 8);
+        j.limits.cpus = 2;
+        j.limits.cpus_max = 6;
+        expect(now(&j), 2, 6);
+        j.follows = 0;
+        expect(now(&j), 2, 6);
+}
+
+static void test_started(void **state)
+{
+        struct sg_job j;
+
+        (void)state;
+        sg_job_init(&j);
+        j.limits.threads = SG_THREADS_START;
+        j.state = SG_JOB_STARTING;
+        expect(now(&j), 1, 8);
+        j.threads_given = 3;
+        j.state = SG_JOB_RUNNING;
+        expect(now(&j), 3, 3);
+        j.limits.threads = SG_THREADS_LEAVE;
+        expect(now(&j), 0, 0);
+}
+
+static void test_adopted(void **state)
+{
+        struct sg_job j;
+
+        (void)state;
+        sg_job_init(&j);
+        j.adopted = SG_ADOPTED_GOVERNED;
+        j.follows = 2;
+        expect(now(&j), 0, 0);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_names),
-                cmocka_unit_test(test_range),
+                cmocka_unit_test(test_names),   cmocka_unit_test(test_range),
+                cmocka_unit_test(test_follows), cmocka_unit_test(test_started),
+                cmocka_unit_test(test_adopted),
         };
 
         return cmocka_run_group_tests_name("threads", tests, NULL, NULL);
