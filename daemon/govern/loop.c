@@ -446,6 +446,7 @@ static int configure(struct sg_loop *loop)
                 };
         loop->node.cpus = fmin((double)loop->manager->node.n_cpus,
                                sg_backend_cpu_quota(loop->manager->backend));
+        sg_governor_plan_cpus(loop->governor, true);
         return sg_governor_configure(loop->governor, loop->node.cpus, classes, s->n_classes);
 }
 

@@ -33,6 +33,7 @@ struct sg_learner {
         struct sg_learner_job job;
         struct sg_demand demand;
         double cpu; /* as last heard of */
+        double own; /* CPUs that it has for itself, 0 = none */
         uint64_t n_reports;
         struct sg_fraction *counters; /* NULL: none, as are the next */
         struct sg_claims *claims;

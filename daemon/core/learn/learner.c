@@ -134,7 +134,7 @@ static void claim(struct sg_learner *l, const struct sg_work_point *p)
 
 static struct sg_scaling_count count_of(const struct sg_learner *l, double now, double cpu)
 {
-        return (struct sg_scaling_count){now, cpu, l->job.cpus, sg_learner_width(l)};
+        return (struct sg_scaling_count){now, cpu, l->job.cpus, sg_learner_width(l), l->own};
 }
 
 /* What uses one CPU has nothing to wait for but the CPU; other than linear it only seems, on a node
@@ -167,11 +167,11 @@ static double exponent_of(const struct sg_learner *l)
         return l->claims ? l->claims->scaling.exponent : l->job.exponent > 0 ? l->job.exponent : 1;
 }
 
-static void scale(struct sg_learner *l, double x)
+static void scale(struct sg_learner *l, double x, const struct sg_scaling_count *count)
 {
         struct sg_claims *c = l->claims;
 
-        if (is_linear(l) || !sg_scaling_report(&c->scaling, x, l->job.cpus))
+        if (is_linear(l) || !sg_scaling_report(&c->scaling, x, count))
                 return;
         sg_work_forget(&c->work, SG_WORK_SPEED);
         c->fresh[SG_WORK_SPEED] = false;
@@ -205,7 +205,7 @@ static void move(struct sg_learner *l, const struct sg_learner_report *r)
         if (sg_work_add(&c->work, &p) == SG_WORK_SAME)
                 return;
         claim(l, &p);
-        scale(l, p.x);
+        scale(l, p.x, &count);
 }
 
 /* What it said of its place before was a place in something else. */
@@ -284,10 +284,12 @@ int sg_learner_report(struct sg_learner *l, const struct sg_learner_report *repo
 
 void sg_learner_use(struct sg_learner *l, const struct sg_learner_use *u)
 {
-        struct sg_scaling_count scaling = count_of(l, u->now, u->cpu);
+        struct sg_scaling_count scaling;
         struct sg_demand_count demand = {
                 .now = u->now, .cpu = u->cpu, .delay = u->delay, .held = u->held};
 
+        l->own = u->own;
+        scaling = count_of(l, u->now, u->cpu);
         if (l->claims)
                 sg_scaling_advance(&l->claims->scaling, &scaling);
         if (l->evals && u->now > l->demand.now)

@@ -39,6 +39,7 @@ struct sg_learner_use {
         double now;
         double cpu;   /* CPU-seconds used */
         double delay; /* seconds that its threads waited for a CPU; NaN = not known */
+        double own;   /* CPUs that it had for itself since the last time; 0 = it shared them */
         bool held;    /* since the last time: it tells nothing of what the job wants */
         double use[SG_N_RESOURCES]; /* mean since the last time, parts of the node; NaN = not known
                                      */

@@ -75,8 +75,8 @@ static void fit(const struct sg_pace *p, struct sg_speedup *curve, double *sure)
                 }
         }
         for (int o = 1; o < SG_SPEEDUP_OCTAVES; o++)
-                curve->exponent[o] = fmin(curve->exponent[o],
-                                          sg_speedup_next_exponent(curve->exponent[o - 1]));
+                curve->exponent[o] =
+                        fmin(curve->exponent[o], sg_speedup_next_exponent(curve->exponent[o - 1]));
 }
 
 bool sg_pace_take(struct sg_pace *p, double cpus, double speed)

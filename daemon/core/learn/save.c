@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 /* Another layout gets another tag. */
-enum { TAG_EVALS = 3, TAG_LEARNER = 4, TAG_COUNTERS = 5, TAG_CLAIMS = 6 };
+enum { TAG_EVALS = 3, TAG_COUNTERS = 5, TAG_CLAIMS = 6, TAG_LEARNER = 7 };
 
 SG_DEFINE_CLEANUP(struct sg_learner *, sg_learner_free)
 
@@ -60,6 +60,7 @@ static void code_scaling(struct sg_record_codec *c, struct sg_scaling *s)
                 &s->exponent,  &s->now,   &s->cpu,          &s->done,         &s->begun,
                 &s->begun_cpu, &s->x,     &s->lowest,       &s->highest,      &s->n,
                 &s->share,     &s->speed, &s->share_square, &s->speed_square, &s->product,
+                &s->own,
         };
 
         for (size_t i = 0; i < SG_ELEMENTSOF(fields); i++)
@@ -163,6 +164,7 @@ static void code_learner(struct sg_record_codec *c, struct sg_learner *l)
 {
         code_demand(c, &l->demand);
         sg_record_codec_double(c, &l->cpu);
+        sg_record_codec_double(c, &l->own);
         sg_record_codec_u64(c, &l->n_reports);
 }
 

@@ -37,6 +37,12 @@ static double share_since(const struct sg_scaling *s, const struct sg_scaling_co
         return fmin(fmax(c->cpu - s->cpu, 0) / ((c->now - s->now) * c->cpus), 1);
 }
 
+/* What it had for itself counts whole: threads that wait for each other use less. */
+static double cpus_of(const struct sg_scaling_count *c, double share)
+{
+        return c->own > 0 ? c->own : share * c->cpus;
+}
+
 double sg_scaling_done(const struct sg_scaling *s, const struct sg_scaling_count *c)
 {
         double width = c->width > 0 ? fmin(c->width, 1) : 1, dt = c->now - s->now;
@@ -44,7 +50,7 @@ double sg_scaling_done(const struct sg_scaling *s, const struct sg_scaling_count
         if (!(dt > 0))
                 return s->done;
         if (s->whole)
-                return s->done + dt * sg_speedup_at(&s->pace.curve, share_since(s, c) * c->cpus);
+                return s->done + dt * sg_speedup_at(&s->pace.curve, cpus_of(c, share_since(s, c)));
         return s->done +
                dt * c->cpus * width * pow(fmin(share_since(s, c) / width, 1), s->exponent);
 }
@@ -60,6 +66,8 @@ void sg_scaling_advance(struct sg_scaling *s, const struct sg_scaling_count *c)
                 s->lowest = fmin(s->lowest, share);
                 s->highest = fmax(s->highest, share);
                 s->done = sg_scaling_done(s, c);
+                if (s->own != c->own)
+                        s->own = (double)NAN;
         }
         s->now = c->now;
         s->cpu = c->cpu;
@@ -91,8 +99,9 @@ static double slope(const struct sg_scaling *s)
         return fmax(q, EXPONENT_MIN);
 }
 
-static void begin(struct sg_scaling *s, double x)
+static void begin(struct sg_scaling *s, double x, double own)
 {
+        s->own = own;
         s->begun = s->now;
         s->begun_cpu = s->cpu;
         s->x = x;
@@ -100,19 +109,20 @@ static void begin(struct sg_scaling *s, double x)
         s->highest = 0;
 }
 
-bool sg_scaling_report(struct sg_scaling *s, double x, double cpus)
+bool sg_scaling_report(struct sg_scaling *s, double x, const struct sg_scaling_count *c)
 {
-        double dt = s->now - s->begun, share = (s->cpu - s->begun_cpu) / (dt * cpus), q;
+        double dt = s->now - s->begun, share = (s->cpu - s->begun_cpu) / (dt * c->cpus), q;
         bool tells, changed = false;
 
         if (dt < SECONDS_MIN)
                 return false;
-        tells = share >= SHARE_MIN && x > s->x && s->highest <= STEADY * s->lowest;
+        tells = share >= SHARE_MIN && x > s->x &&
+                (s->own > 0 || s->highest <= STEADY * s->lowest) && !isnan(s->own);
         if (tells && s->whole)
-                changed = !s->given && sg_pace_take(&s->pace, share * cpus, (x - s->x) / dt);
+                changed = !s->given && sg_pace_take(&s->pace, cpus_of(c, share), (x - s->x) / dt);
         else if (tells)
                 take(s, log(share), log((x - s->x) / dt));
-        begin(s, x);
+        begin(s, x, c->own);
         if (s->whole)
                 return changed;
         q = slope(s);

@@ -21,6 +21,7 @@ struct sg_scaling {
         double done;     /* CPU-seconds alone that the job has made of its shares */
         /* since the last report */
         double begun, begun_cpu, x;
+        double own; /* CPUs that it has had for itself; NaN = they changed */
         double lowest, highest;
         /* of intervals, older ones fade */
         double n, share, speed, share_square, speed_square, product; /* logarithms */
@@ -31,6 +32,7 @@ struct sg_scaling {
 struct sg_scaling_count {
         double now, cpu; /* CPU-seconds used */
         double cpus, width;
+        double own; /* CPUs that it had for itself since the last one; 0 = it shared them */
 };
 
 void sg_scaling_init(struct sg_scaling *s, double exponent /* NaN or 0: as measured */);
@@ -41,4 +43,4 @@ void sg_scaling_advance(struct sg_scaling *s, const struct sg_scaling_count *c);
 /* What `done` will be then. */
 double sg_scaling_done(const struct sg_scaling *s, const struct sg_scaling_count *c);
 /* After advance(). True: the exponent has changed, and `done` counts otherwise from here on. */
-bool sg_scaling_report(struct sg_scaling *s, double x, double cpus);
+bool sg_scaling_report(struct sg_scaling *s, double x, const struct sg_scaling_count *c);
