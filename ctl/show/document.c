@@ -318,6 +318,27 @@ static void share_lines(const json_t *job)
         figures_line("In force", share, figures, SG_ELEMENTSOF(figures), NULL);
 }
 
+/* What became of them, or of a job that waits what is to. */
+static void threads_line(const json_t *job)
+{
+        const char *mode = sg_document_string(json_object_get(job, "limits"), "threads");
+        const json_t *threads = json_object_get(job, "threads");
+        long long given = json_integer_value(json_object_get(threads, "given"));
+        long long now = json_integer_value(json_object_get(threads, "now"));
+        long long most = json_integer_value(json_object_get(threads, "follows"));
+
+        if (mode && !json_is_object(threads))
+                line("Threads", "%s", mode);
+        else if (now > 0 && most > 0)
+                line("Threads", "follows: %lld of %lld threads", now < most ? now : most, most);
+        else if (most > 0)
+                line("Threads", "followed, up to %lld threads", most);
+        else if (mode && strcmp(mode, "start") == 0 && given > 0)
+                line("Threads", "started with %lld", given);
+        else if (mode)
+                line("Threads", strcmp(mode, "leave") == 0 ? "left alone" : "doesn't follow");
+}
+
 static void limit_line(const json_t *job)
 {
         static const struct figure limits[] = {
@@ -391,6 +412,7 @@ void sg_document_print_job(const json_t *job)
         if (json_integer_value(attempt) > 1)
                 line("Attempt", "%lld", (long long)json_integer_value(attempt));
         limit_line(job);
+        threads_line(job);
         usage_lines(job);
         share_lines(job);
         progress_lines(job);

@@ -21,6 +21,7 @@ int sg_json_dump(json_t *o, char **ret);
 json_t *sg_json_number(uint64_t v); /* SG_UNLIMITED is null */
 json_t *sg_json_usage(const struct sg_job *j, const struct sg_live *live);
 json_t *sg_json_progress(const struct sg_job *j, const struct sg_live *live, bool full);
+json_t *sg_json_threads(const struct sg_job *j, const struct sg_live *live);
 json_t *sg_json_share(const struct sg_live *live);
 json_t *sg_json_load(const struct sg_manager *m);
 json_t *sg_json_links(const struct sg_manager *m);

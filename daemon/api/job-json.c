@@ -171,6 +171,7 @@ int sg_job_document(struct sg_manager *m, const struct sg_job *j, struct sg_live
         json_object_set_new(o, "cgroup", string_or_null(j->group));
         json_object_set_new(o, "progress", sg_json_progress(j, live, full));
         json_object_set_new(o, "progress_from", full ? string_or_null(j->progress) : json_null());
+        json_object_set_new(o, "threads", sg_json_threads(j, live));
         json_object_set_new(o, "share", live && live->measured ? sg_json_share(live) : json_null());
         return sg_json_dump(o, ret);
 }

@@ -221,6 +221,21 @@ json_t *sg_json_share(const struct sg_live *live)
         return o;
 }
 
+/* What becomes of its threads; nothing is known before its first attempt. */
+json_t *sg_json_threads(const struct sg_job *j, const struct sg_live *live)
+{
+        uint64_t now = live && live->measured ? sg_loop_cpus(live) : 0;
+        json_t *o;
+
+        if (j->adopted || j->key.attempt == 0)
+                return json_null();
+        o = json_object();
+        json_object_set_new(o, "given", sg_json_number(j->threads_given ?: SG_UNLIMITED));
+        json_object_set_new(o, "now", sg_json_number(now ?: SG_UNLIMITED));
+        json_object_set_new(o, "follows", sg_json_number(j->follows ?: SG_UNLIMITED));
+        return o;
+}
+
 /* --- the node */
 
 #define NODE(field) offsetof(struct sg_node_sample, field)

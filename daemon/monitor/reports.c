@@ -297,6 +297,17 @@ static enum sg_notify_who on_lookup(const struct sg_notify_sender *sender, struc
         return find_sender(userdata, sender, ret);
 }
 
+/* A process of it has threads that follow: so many at most, of several the most that one has. It is
+ * said once, so the row keeps it over a restart. */
+static void note_follows(struct sg_live *l, uint64_t threads)
+{
+        if (threads <= l->job.follows || l->job.adopted)
+                return;
+        l->job.follows = threads;
+        sg_store_update(l->manager->store, &l->job, NULL, NULL);
+        sg_loop_changed(l);
+}
+
 static void on_message(const struct sg_job_key *key, const struct sg_notify *message,
                        void *userdata)
 {
@@ -312,6 +323,7 @@ static void on_message(const struct sg_job_key *key, const struct sg_notify *mes
                 free(l->measured->status);
                 l->measured->status = status;
         }
+        note_follows(l, message->follows);
 }
 
 /* The allocation channel */

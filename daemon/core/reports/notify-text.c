@@ -47,6 +47,16 @@ static bool take_eval(struct text v, struct sg_notify *n)
         return true;
 }
 
+static bool take_follows(struct text v, struct sg_notify *n)
+{
+        uint64_t threads;
+
+        if (sg_count_scan(v.s, v.end, &threads) != v.end || threads < 1 || threads > SG_CPUS_MAX)
+                return false;
+        n->follows = threads;
+        return true;
+}
+
 static bool take_signal(struct text v, struct sg_notify *n)
 {
         char buf[VALUE_MAX];
@@ -98,7 +108,16 @@ static void take_status(struct text v, struct sg_notify *n)
 
 /* --- lines ------------------------------------------------------------------------------------ */
 
-enum key { KEY_EVAL, KEY_STEP, KEY_TOTAL, KEY_EPOCH, KEY_EPOCHS, KEY_CHECKPOINTED, KEY_SIGNAL };
+enum key {
+        KEY_EVAL,
+        KEY_STEP,
+        KEY_TOTAL,
+        KEY_EPOCH,
+        KEY_EPOCHS,
+        KEY_CHECKPOINTED,
+        KEY_SIGNAL,
+        KEY_FOLLOWS
+};
 
 static const struct {
         const char *name;
@@ -111,6 +130,7 @@ static const struct {
         [KEY_EPOCHS] = {"EPOCHS", false},
         [KEY_CHECKPOINTED] = {"CHECKPOINTED", true},
         [KEY_SIGNAL] = {"ALLOCATION_SIGNAL", true},
+        [KEY_FOLLOWS] = {"FOLLOWS", true},
 };
 
 static int find_key(struct text key)
@@ -144,6 +164,8 @@ static bool take_value(int key, struct text v, struct sg_notify *n)
                 return n->checkpointed || equals(v, "0");
         case KEY_SIGNAL:
                 return take_signal(v, n);
+        case KEY_FOLLOWS:
+                return take_follows(v, n);
         default:
                 return true;
         }

@@ -7,6 +7,7 @@
  *   STATUS=text
  *   SCHEDGOV_CHECKPOINTED=1
  *   SCHEDGOV_ALLOCATION_SIGNAL=USR1 | 10 | 0     0 = none any more
+ *   SCHEDGOV_FOLLOWS=8                           threads at most; as many as the allocation says
  *
  * Other keys are systemd's or somebody's own and are ignored. A value that can't be is counted, and
  * the rest of the message still holds. Of a key that comes twice the last one counts.
@@ -24,6 +25,7 @@ struct sg_notify {
         char status[SG_NOTIFY_STATUS_MAX]; /* valid UTF-8 without control characters, cut */
         bool checkpointed;
         int allocation_signal; /* −1: not said */
+        uint64_t follows;      /* 0: not said */
         unsigned n_bad;
 };
 

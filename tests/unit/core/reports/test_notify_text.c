@@ -30,8 +30,17 @@ static void test_progress(void **state)
         assert_string_equal(n.status, "training");
         assert_false(n.checkpointed);
         assert_int_equal(n.allocation_signal, -1);
+        assert_int_equal(n.follows, 0);
         assert_int_equal(n.n_bad, 0);
         assert_true(isnan(parse("SCHEDGOV_EVAL=nan").report.eval));
+}
+
+static void test_follows(void **state)
+{
+        (void)state;
+        assert_int_equal(parse("SCHEDGOV_FOLLOWS=1").follows, 1);
+        assert_int_equal(parse("SCHEDGOV_FOLLOWS=1024").follows, 1024);
+        assert_int_equal(parse("FOLLOWS=2").follows, 0); /* might be anybody's */
 }
 
 static void test_bad(void **state)
@@ -49,6 +58,11 @@ static void test_bad(void **state)
                 "SCHEDGOV_CHECKPOINTED=yes",
                 "SCHEDGOV_ALLOCATION_SIGNAL=NONSUCH",
                 "SCHEDGOV_ALLOCATION_SIGNAL=999",
+                "SCHEDGOV_FOLLOWS=0",
+                "SCHEDGOV_FOLLOWS=1025",
+                "SCHEDGOV_FOLLOWS=-1",
+                "SCHEDGOV_FOLLOWS=2 ",
+                "SCHEDGOV_FOLLOWS=",
         };
         struct sg_notify n;
 
@@ -119,9 +133,9 @@ static void test_status(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_progress), cmocka_unit_test(test_bad),
-                cmocka_unit_test(test_ignored),  cmocka_unit_test(test_signal),
-                cmocka_unit_test(test_status),
+                cmocka_unit_test(test_progress), cmocka_unit_test(test_follows),
+                cmocka_unit_test(test_bad),      cmocka_unit_test(test_ignored),
+                cmocka_unit_test(test_signal),   cmocka_unit_test(test_status),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
