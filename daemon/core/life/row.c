@@ -5,10 +5,13 @@
 #include "proto/names.h"
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define FAILED_STARTS_MAX 3
+/* A program that its dynamic loader refuses to run doesn't last as long. */
+#define AT_ONCE_USEC (2ULL * 1000000)
 /* Until a job is started again that couldn't be for want of something on the node. */
 #define START_AGAIN_USEC (1ULL * 1000000)
 
@@ -303,6 +306,33 @@ static void say_retry(struct sg_job *row)
                                         row->key.attempt, sg_job_state_to_string(row->state));
 }
 
+/* As what is preloaded can make a program end. A shell tells its child's signal by its status, and
+ * the dynamic loader's is 127. */
+static bool has_crashed(const struct sg_job *row)
+{
+        static const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGABRT, SIGFPE};
+
+        for (size_t i = 0; i < SG_ELEMENTSOF(signals); i++)
+                if (row->signal == signals[i] || row->exit_code == 128 + signals[i])
+                        return true;
+        return row->exit_code == SG_EXIT_NOT_FOUND && row->state == SG_JOB_EXITED &&
+               row->ended_usec < row->started_usec + AT_ONCE_USEC;
+}
+
+/* Nobody can tell whether it was that: without it will be seen. */
+static void doubt_threads(struct sg_job *row)
+{
+        _cleanup_free_ char *before = NULL;
+
+        if (row->limits.threads != SG_THREADS_FOLLOW || row->threads_given == 0 ||
+            !has_crashed(row))
+                return;
+        row->limits.threads = SG_THREADS_START;
+        before = TAKE_PTR(row->reason);
+        (void)sg_job_set_reason(row, "%s, with --threads start in case what is preloaded was why",
+                                before ?: "trying again");
+}
+
 /* The row says how the attempt ended: the job ends with it, or goes back to the queue. */
 static void row_concluded(struct sg_life_step *s)
 {
@@ -313,6 +343,7 @@ static void row_concluded(struct sg_life_step *s)
                 requeue(s);
         } else if (is_worth_another(row)) {
                 say_retry(row);
+                doubt_threads(row);
                 requeue(s);
         } else {
                 end_as(s, (enum sg_job_state)row->state);

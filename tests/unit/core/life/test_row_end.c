@@ -221,6 +221,53 @@ static void test_retries(void **state)
         assert_ends(SG_JOB_EXITED, NULL);
 }
 
+#define WITHOUT ", with --threads start in case what is preloaded was why"
+
+/* One that followed, and may have crashed of that, runs without from then on. */
+static void test_crash_without_following(void **state)
+{
+        static const struct {
+                struct sg_exit record;
+                bool started_before; /* so long ago that its loader has nothing to do with it */
+                const char *reason;
+        } ends[] = {
+                {{.exit_code = -1, .signal = SIGSEGV}, false, "attempt 1 ended as killed"},
+                {{.exit_code = -1, .signal = SIGABRT}, true, "attempt 1 ended as killed"},
+                {{.exit_code = 128 + SIGBUS}, true, "attempt 1 exited with 135"},
+                {{.exit_code = 127}, false, "attempt 1 exited with 127"},
+                {{.exit_code = 127}, true, NULL},
+                {{.exit_code = 1}, false, NULL},
+                {{.exit_code = -1, .signal = SIGKILL}, false, NULL},
+        };
+
+        (void)state;
+        for (size_t i = 0; i < 2 * SG_ELEMENTSOF(ends); i++) {
+                struct sg_exit record = ends[i / 2].record;
+                bool followed = i % 2 == 0, without = followed && ends[i / 2].reason;
+                char reason[128];
+
+                w.row.retry = 1;
+                w.row.limits.threads = followed ? SG_THREADS_FOLLOW : SG_THREADS_LEAVE;
+                waits();
+                runs();
+                w.row.threads_given = 2;
+                record.started_usec = w.now;
+                record.ended_usec = w.now + (ends[i / 2].started_before ? 60000000 : 1000000);
+                ends_with(&record);
+                assert_int_equal(w.row.limits.threads, without    ? SG_THREADS_START
+                                                       : followed ? SG_THREADS_FOLLOW
+                                                                  : SG_THREADS_LEAVE);
+                (void)snprintf(reason, sizeof(reason), "%s; trying again" WITHOUT,
+                               ends[i / 2].reason ?: "");
+                if (without)
+                        assert_string_equal(w.row.reason, reason);
+                else
+                        assert_null(strstr(w.row.reason, "--threads"));
+                (void)teardown(NULL);
+                (void)setup(NULL);
+        }
+}
+
 static void test_success_is_not_retried(void **state)
 {
         const struct sg_exit record = {.exit_code = 0, .ended_usec = 9};
@@ -353,6 +400,7 @@ int main(void)
                 TEST(test_requeued_and_cancelled),
                 TEST(test_cancelled_on_its_way_back),
                 TEST(test_retries),
+                TEST(test_crash_without_following),
                 TEST(test_success_is_not_retried),
                 TEST(test_met_at_its_start),
                 TEST(test_met_suspended),
