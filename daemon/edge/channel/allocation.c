@@ -2,6 +2,7 @@
 #include "edge/channel/allocation.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "proto/team.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -131,12 +132,33 @@ int sg_allocations_publish(const struct sg_allocations *a, const struct sg_job_k
         return r;
 }
 
+/* What the processes of the job have made in the directory of everybody. Whoever did, it is a name
+ * that is no use to anybody else: nothing is followed, and no directory removed. */
+static void remove_team(const struct sg_allocations *a, const char *attempt)
+{
+        char path[PATH_MAX], name[SG_TEAM_NAME_MAX];
+        struct stat st;
+
+        if (snprintf(path, sizeof(path), "%s/%s/" ALLOCATION, a->root, attempt) >= PATH_MAX)
+                return;
+        sg_team_name(name, path);
+        _cleanup_close_ int fd = open(SG_TEAM_DIR, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (fd >= 0 && fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode))
+                (void)unlinkat(fd, name, 0);
+}
+
+static int remove_attempt(const struct sg_allocations *a, const char *attempt)
+{
+        remove_team(a, attempt);
+        return sg_remove_tree(a->fd, attempt);
+}
+
 int sg_allocations_remove(const struct sg_allocations *a, const struct sg_job_key *key)
 {
         char attempt[SG_ATTEMPT_NAME_MAX];
 
         sg_attempt_name_format(attempt, key);
-        return sg_remove_tree(a->fd, attempt);
+        return remove_attempt(a, attempt);
 }
 
 /* A failure with one doesn't keep the others; the first is returned. */
@@ -155,7 +177,7 @@ static int sweep(const struct sg_allocations *a, DIR *dir, sg_allocations_live_c
                 if (sg_attempt_name_parse(e->d_name, &key) < 0 || is_live(&key, userdata))
                         continue;
 
-                int r = sg_remove_tree(a->fd, e->d_name);
+                int r = remove_attempt(a, e->d_name);
                 if (r < 0 && result == 0)
                         result = r;
         }

@@ -28,7 +28,8 @@ int sg_allocations_path(const struct sg_allocations *a, const struct sg_job_key 
 int sg_allocations_publish(const struct sg_allocations *a, const struct sg_job_key *key,
                            struct sg_allocation *io);
 
-/* At the end of an attempt; what isn't there is fine. */
+/* At the end of an attempt, with what its processes share (proto/team.h); what isn't there is
+ * fine. */
 int sg_allocations_remove(const struct sg_allocations *a, const struct sg_job_key *key);
 
 /* Removes those of attempts that aren't live, for a daemon that starts. */

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "core/place/allocation.h"
 #include "edge/channel/allocation.h"
+#include "proto/team.h"
 #include "tests/unit/test.h"
 
 #include <fcntl.h>
@@ -322,6 +323,60 @@ static void test_sweep(void **state)
         }
 }
 
+static void team_path(struct fixture *f, const struct sg_job_key *k, char *buf, size_t size)
+{
+        char path[256], name[SG_TEAM_NAME_MAX];
+
+        assert_int_equal(sg_allocations_path(f->a, k, path, sizeof(path)), 0);
+        sg_team_name(name, path);
+        assert_int_equal(sg_path_join(buf, size, SG_TEAM_DIR, name), 0);
+}
+
+static void make_team(struct fixture *f, const struct sg_job_key *k, char *buf, size_t size)
+{
+        team_path(f, k, buf, size);
+        assert_int_equal(sg_replace_file(AT_FDCWD, buf, "", 0, 0600), 0);
+}
+
+/* Of each attempt its own, at its end or when a daemon finds that it is over. */
+static void test_team(void **state)
+{
+        struct fixture *f = *state;
+        struct sg_job_key other = key;
+        struct sg_allocation a;
+        char path[128], others[128];
+        unsigned asked = 0;
+
+        other.n++;
+        sample(&a);
+        make_team(f, &key, path, sizeof(path));
+        make_team(f, &other, others, sizeof(others));
+        assert_string_not_equal(path, others);
+        assert_int_equal(sg_allocations_remove(f->a, &key), 0);
+        assert_int_equal(access(path, F_OK), -1);
+        assert_int_equal(access(others, F_OK), 0);
+        assert_int_equal(sg_allocations_publish(f->a, &other, &a), 1);
+        assert_int_equal(sg_allocations_sweep(f->a, is_twelve, &asked), 0);
+        assert_int_equal(access(others, F_OK), -1);
+}
+
+static void test_team_that_is_none(void **state)
+{
+        struct fixture *f = *state;
+        char path[128], target[256];
+
+        team_path(f, &key, path, sizeof(path));
+        assert_int_equal(sg_path_join(target, sizeof(target), f->dir, "target"), 0);
+        assert_int_equal(sg_replace_file(AT_FDCWD, target, "", 0, 0600), 0);
+        assert_return_code(symlink(target, path), errno);
+        assert_int_equal(sg_allocations_remove(f->a, &key), 0);
+        assert_int_equal(access(target, F_OK), 0);
+        assert_return_code(unlink(path), errno);
+        assert_return_code(mkdir(path, 0700), errno);
+        assert_int_equal(sg_allocations_remove(f->a, &key), 0);
+        assert_return_code(rmdir(path), errno);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -336,6 +391,8 @@ int main(void)
                 cmocka_unit_test_setup_teardown(test_publish_repairs, setup, teardown),
                 cmocka_unit_test_setup_teardown(test_watchers, setup, teardown),
                 cmocka_unit_test_setup_teardown(test_sweep, setup, teardown),
+                cmocka_unit_test_setup_teardown(test_team, setup, teardown),
+                cmocka_unit_test_setup_teardown(test_team_that_is_none, setup, teardown),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/*
+ * Where the processes of one attempt see each other: a file in shared memory that the first of them
+ * makes and the daemon removes at its end. Named after the path of its allocation, which no other
+ * has, whatever daemons the host has.
+ */
+
+#define SG_TEAM_DIR "/dev/shm"
+#define SG_TEAM_NAME_MAX 32
+
+void sg_team_name(char buf[SG_TEAM_NAME_MAX], const char *allocation);
