@@ -56,8 +56,7 @@ int sg_program_env(char *const *env, char *const *force, char *const *defaults, 
         }
         for (; defaults && *defaults; defaults++) {
                 at = find(merged, n, *defaults);
-                merged[n] = NULL;
-                if (at == n && !sg_job_env_is_decided(merged, *defaults))
+                if (at == n && !sg_job_env_is_decided(env, *defaults))
                         merged[n++] = *defaults;
         }
         merged[n] = NULL;

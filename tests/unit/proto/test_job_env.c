@@ -111,6 +111,8 @@ static void test_decided(void **state)
         assert_false(sg_job_env_is_decided(NULL, "OMP_WAIT_POLICY=passive"));
         assert_true(sg_job_env_is_decided(spins, "OMP_WAIT_POLICY=passive"));
         assert_true(sg_job_env_is_decided(blocks, "OMP_WAIT_POLICY=passive"));
+        assert_true(sg_job_env_is_decided(blocks, "GOMP_SPINCOUNT=1000"));
+        assert_false(sg_job_env_is_decided(none, "GOMP_SPINCOUNT=1000"));
         assert_false(sg_job_env_is_decided(blocks, "OPENBLAS_THREAD_TIMEOUT=4"));
         assert_false(sg_job_env_is_decided(blocks, "OMP_WAIT_POLICYX=passive"));
 }
