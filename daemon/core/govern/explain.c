@@ -79,7 +79,11 @@ static void say_size(struct text *t, const struct sg_governor *g, const struct s
         say(t, "Work: %s%s of CPU time, of which %s are left; it can use %.1f %% of the node\n",
             e->source == SG_SIZE_UNKNOWN ? "nobody knows; taken for " : "",
             cpu_span(total, g, e->total), cpu_span(left, g, e->remaining), j->decision.width * 100);
-        if (e->exponent < 1)
+        if (e->whole && e->exponent < 1)
+                say(t, "Speed: %.2f times that on one CPU on %g of them\n",
+                    sg_speedup_at(&e->speedup, j->decision.width * g->cpus),
+                    j->decision.width * g->cpus);
+        else if (e->exponent < 1)
                 say(t, "Speed: grows as share^%.2f\n", e->exponent);
         if (!isnan(e->efficiency))
                 say(t, "Growth efficiency: %.4g\n", e->efficiency);

@@ -37,6 +37,7 @@ struct sg_estimate {
         double to[SG_N_MILESTONES]; /* seconds alone to each; NaN = passed, or not known */
         double exponent;            /* its speed grows as share^exponent; 1 = linearly */
         struct sg_speedup speedup;  /* … where shares come in whole CPUs */
+        bool whole;                 /* they do */
         double efficiency;          /* G of the driving resource (eq. 4.2); NaN = none yet */
         double loss_rate;   /* |dE| per second alone, of E's range, by its last reports; NaN */
         uint64_t n_reports; /* that count, in this attempt */

@@ -443,6 +443,7 @@ void sg_learner_estimate(const struct sg_learner *l, const struct sg_class_histo
                 .to = {unknown, unknown, unknown, unknown},
                 .exponent = exponent_of(l),
                 .speedup = speedup_of(l),
+                .whole = l->job.whole,
                 .efficiency = unknown,
                 .loss_rate = unknown,
                 .n_reports = l->n_reports,

@@ -5,6 +5,7 @@
 #include "edge/history/decision-json.h"
 #include "base/cleanup.h"
 #include <math.h>
+#include <stdio.h>
 
 static const char *const reasons[] = {
         [SG_REASON_NONE] = "none",
@@ -48,16 +49,29 @@ static json_t *real(double v)
         return isfinite(v) ? json_real(v) : json_null();
 }
 
+/* Times as fast as on one, by number of CPUs. */
+static json_t *speedup_of(const struct sg_estimate *e)
+{
+        json_t *o = e->whole ? json_object() : json_null();
+        char cpus[8];
+
+        for (int k = 1; e->whole && k <= 1 << SG_SPEEDUP_OCTAVES; k *= 2) {
+                (void)snprintf(cpus, sizeof(cpus), "%d", k);
+                (void)json_object_set_new(o, cpus, json_real(sg_speedup_at(&e->speedup, k)));
+        }
+        return o;
+}
+
 static json_t *in_of(const struct sg_decision *d)
 {
         const struct sg_estimate *e = &d->estimate;
 
-        return json_pack("{s:o,s:o,s:o,s:o,s:s,s:I,s:o,s:o,s:[o,o,o,o]}", "width", real(d->width),
-                         "used", real(d->used), "remaining", real(e->remaining), "total",
-                         real(e->total), "size_from",
+        return json_pack("{s:o,s:o,s:o,s:o,s:s,s:I,s:o,s:o,s:o,s:[o,o,o,o]}", "width",
+                         real(d->width), "used", real(d->used), "remaining", real(e->remaining),
+                         "total", real(e->total), "size_from",
                          (size_t)e->source < SG_ELEMENTSOF(sources) ? sources[e->source] : "?",
                          "reports", (json_int_t)e->n_reports, "exponent", real(e->exponent),
-                         "growth_efficiency", real(e->efficiency), "to",
+                         "speedup", speedup_of(e), "growth_efficiency", real(e->efficiency), "to",
                          real(e->to[SG_MILESTONE_90]), real(e->to[SG_MILESTONE_95]),
                          real(e->to[SG_MILESTONE_99]), real(e->to[SG_MILESTONE_DONE]));
 }
@@ -66,12 +80,12 @@ static json_t *out_of(const struct sg_share_out *out, const char *other)
 {
         const struct sg_share_why *w = &out->why;
 
-        return json_pack("{s:o,s:i,s:o,s:s,s:s,s:i,s:s?,s:o,s:o,s:o,s:o}", "share",
-                         real(out->share), "weight", (int)out->weight, "cap", real(out->cap),
-                         "list", sg_share_list_to_string(out->list), "reason",
-                         sg_decision_reason(w->reason), "rank", (int)w->rank, "other", other,
-                         "index", real(w->index), "virtual_finish", real(w->virtual_finish), "due",
-                         real(w->due), "slack", real(w->slack));
+        return json_pack("{s:o,s:i,s:i,s:o,s:s,s:s,s:i,s:s?,s:o,s:o,s:o,s:o}", "share",
+                         real(out->share), "cpus", (int)out->cpus, "weight", (int)out->weight,
+                         "cap", real(out->cap), "list", sg_share_list_to_string(out->list),
+                         "reason", sg_decision_reason(w->reason), "rank", (int)w->rank, "other",
+                         other, "index", real(w->index), "virtual_finish", real(w->virtual_finish),
+                         "due", real(w->due), "slack", real(w->slack));
 }
 
 json_t *sg_decision_json(const struct sg_decision *d, const char *class, const char *other)

@@ -165,8 +165,9 @@ static void test_what_a_line_says(void **state)
                 "\"causes\":[\"begin\",\"time\"],\"classes\":{\"train\":100},\"gone\":[],"
                 "\"jobs\":[{\"id\":\"1\",\"class\":\"train\",\"in\":{\"width\":1.0,\"used\":2.5,"
                 "\"remaining\":100.0,\"total\":102.5,\"size_from\":\"reports\",\"reports\":7,"
-                "\"exponent\":1.0,\"growth_efficiency\":null,\"to\":[null,20.0,50.0,100.0]},"
-                "\"out\":{\"share\":0.25,\"weight\":1000,\"cap\":null,\"list\":\"last\","
+                "\"exponent\":1.0,\"speedup\":null,\"growth_efficiency\":null,\"to\":[null,20.0,50."
+                "0,100.0]},"
+                "\"out\":{\"share\":0.25,\"cpus\":0,\"weight\":1000,\"cap\":null,\"list\":\"last\","
                 "\"reason\":\"rank\",\"rank\":2,\"other\":\"3\",\"index\":0.125,"
                 "\"virtual_finish\":200.0,\"due\":210.0,\"slack\":null}}]}",
                 0, NULL);
