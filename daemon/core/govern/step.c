@@ -14,9 +14,10 @@
 #include <string.h>
 
 #define SAME_SHARE 1e-3
-#define SEVERAL 1.2 /* CPUs: who can use fewer has no thread that could want another */
-#define RETURN_SEC 300 /* jobs that ran when we were restarted are found again by then */
-#define NEW_TICKS 3    /* until its use has been counted */
+#define EXPONENT_MIN .05 /* of what takes part in plans */
+#define SEVERAL 1.2      /* CPUs: who can use fewer has no thread that could want another */
+#define RETURN_SEC 300   /* jobs that ran when we were restarted are found again by then */
+#define NEW_TICKS 3      /* until its use has been counted */
 #define MOSTLY_IDLE .5
 
 static int make_room(struct sg_governor *g)
@@ -67,6 +68,11 @@ static unsigned wants_of(const struct sg_share_policy *p)
                (p->wants_efficiency ? SG_ESTIMATE_EFFICIENCY : 0U);
 }
 
+static double scales_by(const struct sg_speedup *s, double cpus)
+{
+        return cpus > SEVERAL ? fmax(sg_speedup_exponent(s, cpus), EXPONENT_MIN) : 1;
+}
+
 static void look_at(struct sg_governor *g, struct sg_governed *j)
 {
         const struct sg_domain *d = j->domain;
@@ -79,10 +85,7 @@ static void look_at(struct sg_governor *g, struct sg_governed *j)
         sg_learner_estimate(j->learner, &g->classes[j->class].history, g->now, j->cpu,
                             wants_of(d->policy), d->settings.resource, &n->estimate);
         if (sg_governor_is_whole(g, d))
-                n->estimate.exponent = n->width * g->cpus > SEVERAL
-                                               ? sg_speedup_exponent(&n->estimate.speedup,
-                                                                     n->width * g->cpus)
-                                               : 1;
+                n->estimate.exponent = scales_by(&n->estimate.speedup, n->width * g->cpus);
 }
 
 static void count_active(struct sg_governor *g)

@@ -15,6 +15,8 @@ double sg_speedup_next_exponent(double before)
 {
         double factor = exp2(before);
 
+        if (before <= 0)
+                return before;
         return log2(1 + 2 * (factor - 1) / factor);
 }
 

@@ -8,8 +8,8 @@
 #define SG_SPEEDUP_OCTAVES 8
 
 struct sg_speedup {
-        /* Log2 of how many times as fast it is on 2 CPUs as on 1, on 4 as on 2 …, from 0 to 1;
-         * beyond the last as in that. Between them it is a straight line. */
+        /* Log2 of how many times as fast it is on 2 CPUs as on 1, on 4 as on 2 …, up to 1; beyond
+         * the last as in that. Between them it is a straight line. Some get slower: below 0. */
         double exponent[SG_SPEEDUP_OCTAVES];
 };
 

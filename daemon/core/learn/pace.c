@@ -7,6 +7,7 @@
 #define USUAL_ERROR .3 /* of what is usual: programs differ */
 #define NOISE .04      /* of one interval, at least: machines aren't steadier */
 #define INTERVALS_MIN 2.
+#define LEAST -1 /* half as fast on two CPUs: worse isn't its threads */
 #define CHANGE_MIN .05 /* less is noise, and would only have plans changed */
 
 void sg_pace_init(struct sg_pace *p, const struct sg_speedup *usual)
@@ -41,7 +42,7 @@ static double between(const struct sg_pace_level *a, const struct sg_pace_level 
         double weight = 1 / error, prior = 1 / (USUAL_ERROR * USUAL_ERROR);
 
         *ret_error = sqrt(1 / (weight + prior));
-        return fmin(fmax((measured * weight + usual * prior) / (weight + prior), 0), 1);
+        return fmin(fmax((measured * weight + usual * prior) / (weight + prior), LEAST), 1);
 }
 
 static const struct sg_pace_level *next_level(const struct sg_pace *p, int *level)

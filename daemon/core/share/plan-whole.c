@@ -25,12 +25,14 @@ static double speed_on(const struct sg_walk *w, uint32_t i, uint32_t cpus)
         return sg_speedup_at(j->speedup, fmin(cpus, j->width * w->cpus));
 }
 
-/* By one CPU more; -1: it can't use it. */
+/* By one CPU more; -1: it can't use it, or would be slower. */
 static double gain_of(const struct sg_walk *w, uint32_t i)
 {
-        if (w->own[i] >= w->jobs[i].width * w->cpus - SLIGHT)
+        double gain = speed_on(w, i, w->own[i] + 1) - speed_on(w, i, w->own[i]);
+
+        if (w->own[i] >= w->jobs[i].width * w->cpus - SLIGHT || gain < 0)
                 return -1;
-        return w->worth[i] * (speed_on(w, i, w->own[i] + 1) - speed_on(w, i, w->own[i]));
+        return w->worth[i] * gain;
 }
 
 /* Who gets the next CPU; -1: nobody can use it. Of those that have none it is the first. */

@@ -347,6 +347,16 @@ static void test_next_cpu_goes_where_it_gains(void **state)
         assert_int_equal(jobs[1].cpus, 4);
 }
 
+static void test_who_gets_slower_gets_one(void **state)
+{
+        const struct sg_speedup slower = sg_speedup_of(-.4);
+        struct sg_search_job j = scaling(5, &slower);
+
+        (void)state;
+        assert_near(plan_cpus(&j, 1, 2).value, 10, 1e-9);
+        assert_int_equal(j.cpus, 1);
+}
+
 /* A promise is kept where the objective would have it broken. */
 static void test_whole_cpus_keep_promises(void **state)
 {
@@ -416,6 +426,7 @@ int main(void)
                 cmocka_unit_test(test_a_thousand_jobs),
                 cmocka_unit_test(test_who_scales_badly_gets_one),
                 cmocka_unit_test(test_next_cpu_goes_where_it_gains),
+                cmocka_unit_test(test_who_gets_slower_gets_one),
                 cmocka_unit_test(test_whole_cpus_keep_promises),
                 cmocka_unit_test(test_random_on_cpus),
         };
