@@ -161,7 +161,7 @@ $(CLIENT_A): $(call pic,$(CLIENT_SRC))
 	@echo '  AR    $@'; rm -f $@; ld -r -o $(O)/pic/libschedgov.o $(filter %.o,$^)
 	@objcopy --localize-hidden $(O)/pic/libschedgov.o && ar rcs $@ $(O)/pic/libschedgov.o
 # The symbols that it stands in front of have versions of their libraries', so its own have none.
-$(OMP_SO): $(call pic,$(OMP_SRC) lib/client/follow.c lib/client/allocation-text.c)
+$(OMP_SO): $(call pic,$(OMP_SRC) $(addprefix lib/,client/follow.c client/allocation-text.c proto/preload.c proto/team.c))
 	$(link_shared) -Wl,-soname,$(@F) -ldl
 
 $(O)/schedgovd: $(call obj,$(DAEMON_SRC)) $(EDGE_LIB) $(CORE_LIB) $(BASE_LIB)

@@ -3,6 +3,8 @@
 #include "client/follow.h"
 #include "omp/omp-internal.h"
 
+#include <limits.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -30,15 +32,18 @@ static unsigned number_of(const char *name)
         return *end || v > SGC_THREADS_MAX ? 0 : (unsigned)v;
 }
 
-__attribute__((constructor)) static void begin(void)
+/* A copy: programs write over their environment to change their titles. */
+void sgo_allocation_begin(const char *path)
 {
-        const char *path = getenv("SCHEDGOV_ALLOCATION");
+        static char copy[PATH_MAX];
+        size_t size = strlen(path) + 1;
 
-        if (!path || path[0] != '/')
+        if (size > sizeof(copy))
                 return;
+        memcpy(copy, path, size);
         given = number_of("SCHEDGOV_THREADS");
         ceiling = number_of("SCHEDGOV_THREADS_MAX");
-        file.path = strdup(path);
+        file.path = copy;
 }
 
 unsigned sgo_allocation_ceiling(unsigned *ret)
@@ -80,6 +85,31 @@ static void read_file(void)
         atomic_store(&reader, 0);
 }
 
+static void forked(void)
+{
+        sgo_team_forked();
+        sgo_tell_forked();
+}
+
+static void first_region(void)
+{
+        sgo_team_begin(file.path);
+        (void)pthread_atfork(NULL, NULL, forked);
+}
+
+static void look(uint64_t now)
+{
+        static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+        atomic_store_explicit(&looked_nsec, now, memory_order_relaxed);
+        if (sgc_follow_changed(&file))
+                read_file();
+        if (atomic_load_explicit(&threads, memory_order_relaxed) < 2)
+                return; /* there is nothing to divide */
+        (void)pthread_once(&once, first_region);
+        sgo_team_beat(now);
+}
+
 unsigned sgo_allocation_threads(void)
 {
         uint64_t now;
@@ -87,10 +117,7 @@ unsigned sgo_allocation_threads(void)
         if (!file.path)
                 return 0;
         now = now_nsec();
-        if (now - atomic_load_explicit(&looked_nsec, memory_order_relaxed) >= LOOK_NSEC) {
-                atomic_store_explicit(&looked_nsec, now, memory_order_relaxed);
-                if (sgc_follow_changed(&file))
-                        read_file();
-        }
-        return atomic_load_explicit(&threads, memory_order_relaxed);
+        if (now - atomic_load_explicit(&looked_nsec, memory_order_relaxed) >= LOOK_NSEC)
+                look(now);
+        return sgo_team_share(atomic_load_explicit(&threads, memory_order_relaxed));
 }

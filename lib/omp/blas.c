@@ -102,6 +102,7 @@ void sgo_blas_follow(struct sgo_library *l)
                 ceiling = ours == 0 ? raised(now) : now;
                 atomic_store_explicit(&l->blas_ceiling, ceiling, memory_order_relaxed);
         }
+        sgo_tell((unsigned)ceiling);
         if (n > ceiling)
                 n = ceiling;
         if (n != now)

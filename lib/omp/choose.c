@@ -44,17 +44,35 @@ static unsigned threads_around(const struct sgo_library *l)
         return product;
 }
 
+/* What a region that begins here is worth; 0 = nobody says. */
+static unsigned worth(const struct sgo_library *l)
+{
+        unsigned n = sgo_allocation_threads();
+
+        if (n == 0)
+                return 0;
+        if (l->get_active_level && l->get_level && l->get_team_size && l->get_active_level() > 0)
+                n /= threads_around(l);
+        return n > 0 ? n : 1;
+}
+
+unsigned sgo_narrow(const struct sgo_library *l, unsigned clause)
+{
+        unsigned n = worth(l);
+
+        if (n > 0)
+                sgo_tell(clause);
+        return n > 0 && n < clause ? n : clause;
+}
+
 unsigned sgo_choose(const struct sgo_library *l)
 {
-        unsigned n = sgo_allocation_threads(), max;
+        unsigned n = worth(l), max;
 
         if (n == 0 || !l->get_max_threads)
                 return 0;
         sgo_raise_ceiling(l);
-        if (l->get_active_level && l->get_level && l->get_team_size && l->get_active_level() > 0)
-                n /= threads_around(l);
-        if (n == 0)
-                n = 1;
         max = (unsigned)l->get_max_threads();
+        sgo_tell(max);
         return n < max ? n : 0;
 }

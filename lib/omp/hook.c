@@ -4,6 +4,11 @@
 /* The next region of this thread has a num_threads clause. */
 static _Thread_local SGO_TLS bool clause;
 static _Thread_local SGO_TLS int answer;
+/* What oneDNN was told last, 0 = the ceiling; and whether this thread has been out of it since. It
+ * makes something for the number that it is told, and then runs it by one that it asks for anew:
+ * they have to be the same. All of its own regions have clauses. */
+static _Thread_local SGO_TLS unsigned told;
+static _Thread_local SGO_TLS bool been_out;
 
 static int tell(void)
 {
@@ -25,15 +30,32 @@ static void fork_call(const struct sgo_library *l, void *loc)
                 l->push_num_threads(loc, l->global_thread_num(loc), (int32_t)n);
 }
 
-/* All who ask are told the runtime's own choice, but a BLAS that is about to use it. */
+static void parallel(const struct sgo_library *l, struct sgo_registers *r, const void *caller)
+{
+        uint32_t n = (uint32_t)r->rdx; /* the rest of it may be anything */
+
+        if (n == 0) {
+                r->rdx = sgo_choose(l);
+                been_out = true;
+        } else if (n > 1 && sgo_resolve_clause(caller) == SGO_NARROWED) {
+                r->rdx = sgo_narrow(l, n);
+        }
+}
+
+/* All who ask are told the runtime's own choice, but those who are about to use it. */
 static void *max_threads(const struct sgo_real *real)
 {
-        unsigned n;
+        unsigned n = 0;
 
         sgo_raise_ceiling(real->library);
-        if (!real->asked_by_blas)
-                return real->function;
-        n = sgo_choose(real->library);
+        if (real->caller == SGO_ONEDNN && been_out) {
+                told = sgo_choose(real->library);
+                been_out = false;
+        }
+        if (real->caller == SGO_ONEDNN)
+                n = told;
+        else if (real->caller == SGO_OPENMP_BLAS)
+                n = sgo_choose(real->library);
         if (n == 0)
                 return real->function;
         answer = (int)n;
@@ -46,8 +68,7 @@ void *sgo_hook(const struct sgo_entry *e, struct sgo_registers *r, const void *c
 
         switch (e->kind) {
         case SGO_PARALLEL:
-                if ((uint32_t)r->rdx == 0) /* the rest of it may be anything */
-                        r->rdx = sgo_choose(real.library);
+                parallel(real.library, r, caller);
                 break;
         case SGO_FORK:
                 fork_call(real.library, (void *)r->rdi);

@@ -3,9 +3,10 @@
 /*
  * libschedgov-omp.so, a preload: it stands in front of the functions by which programs begin
  * parallel regions and call BLAS, and goes on to the real ones with the number of threads that the
- * job's allocation is worth. How many that is:
+ * job's allocation is worth to this process. How many that is:
  *
- *   - a num_threads clause is obeyed: the program has made that many parts of its work;
+ *   - a num_threads clause is obeyed: the program has made that many parts of its work (but for few
+ * who are known not to: callers.c);
  *   - else the least of the allocation and what the runtime would have chosen
  * (omp_set_num_threads(), OMP_NUM_THREADS, the CPUs): programs have sized their arrays by
  * omp_get_max_threads(), so it stays what it was, and there are never more;
@@ -59,29 +60,64 @@ struct sgo_registers {
         uint64_t rdi, rsi, rdx, rcx, r8, r9, rax, r10;
 };
 
+/* Who it is that calls, as far as that matters: to SGO_MAX and the clause of SGO_PARALLEL. */
+enum sgo_caller {
+        SGO_ANYBODY,
+        SGO_OPENMP_BLAS, /* computes by OpenMP's threads, and asks right before it does */
+        SGO_ONEDNN,      /* asks right before it does, but more than once */
+        SGO_NARROWED,    /* does all of its work with fewer threads than its clause says */
+};
+
 struct sgo_real {
         void *function;
         struct sgo_library *library;
-        bool asked_by_blas; /* SGO_MAX: the caller is a BLAS that computes by OpenMP's threads */
+        enum sgo_caller caller;
 };
 
 /* A preload is there from the start: its variables of threads need no call to be found. */
 #define SGO_TLS __attribute__((tls_model("initial-exec")))
 
-/* allocation.c: how many threads the job's allocation is worth now; 0 = there is none. Looks at the
- * file at most every 50 µs. */
+/* Of the wrappers; nothing else is seen of us. */
+#define SGO_API __attribute__((visibility("default")))
+
+/* Each is called once, before main(), and only in a job. */
+void sgo_allocation_begin(const char *path);
+void sgo_tell_begin(void);
+void sgo_exec_begin(void);
+void sgo_team_begin(const char *allocation);
+
+/* allocation.c: how many threads the job's allocation is worth to this process now; 0 = there is
+ * none. Looks at the file at most every 50 µs. */
 unsigned sgo_allocation_threads(void);
 /* The job may grow to that many, and *ret is what the governor put into OMP_NUM_THREADS and others;
  * 0 = nothing was said. */
 unsigned sgo_allocation_ceiling(unsigned *ret);
+
+/* team.c: that this process computes, and its part of so many threads. */
+void sgo_team_beat(uint64_t now_nsec);
+unsigned sgo_team_share(unsigned threads);
+void sgo_team_forked(void);
+
+/* tell.c: that it follows, with up to so many threads. */
+void sgo_tell(unsigned ceiling);
+void sgo_tell_forked(void);
 
 /* resolve.c: what the caller would have called without us. */
 struct sgo_real sgo_resolve(const struct sgo_entry *e, const void *caller);
 /* Not our own. */
 void *sgo_symbol(void *handle, const char *name);
 
+/* Who a place is in that begins a region with a clause. */
+enum sgo_caller sgo_resolve_clause(const void *caller);
+
+/* callers.c, each by the library that an address is in. */
+bool sgo_may_be_narrowed(const void *caller);
+bool sgo_is_onednn(const void *caller);
+
 /* choose.c: 0 = as the runtime thinks best. */
 unsigned sgo_choose(const struct sgo_library *l);
+/* Instead of a clause's number. */
+unsigned sgo_narrow(const struct sgo_library *l, unsigned clause);
 void sgo_raise_ceiling(const struct sgo_library *l);
 void sgo_asked(void); /* this thread has called omp_set_num_threads() */
 

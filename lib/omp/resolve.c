@@ -196,7 +196,10 @@ static struct site find(const struct sgo_entry *e, const void *caller)
         s.real.library = library_of(s.real.function);
         if (e->kind == SGO_MAX) {
                 s.caller = caller;
-                s.real.asked_by_blas = is_openmp_blas(caller);
+                if (is_openmp_blas(caller))
+                        s.real.caller = SGO_OPENMP_BLAS;
+                else if (sgo_is_onednn(caller))
+                        s.real.caller = SGO_ONEDNN;
         }
         return s;
 }
@@ -253,4 +256,20 @@ struct sgo_real sgo_resolve(const struct sgo_entry *e, const void *caller)
         struct site found = find(e, caller);
         keep(&found);
         return found.real;
+}
+
+/* By an entry of its own, as that of the function goes without a caller. */
+enum sgo_caller sgo_resolve_clause(const void *caller)
+{
+        static const struct sgo_entry clause = {.name = "num_threads"};
+        const struct site *s = kept(&clause, caller);
+
+        if (s)
+                return s->real.caller;
+
+        struct site found = {.entry = &clause, .caller = caller};
+        if (sgo_may_be_narrowed(caller))
+                found.real.caller = SGO_NARROWED;
+        keep(&found);
+        return found.real.caller;
 }

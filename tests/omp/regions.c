@@ -4,6 +4,7 @@
  * on stdout, which is how many threads each region had. Built by each compiler that there is.
  */
 #include <omp.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -167,6 +168,31 @@ static int in_child(void)
         return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+/* Threads of our own region while a child has regions, too: it ends when its end of the pipe does.
+ */
+static int beside_child(void)
+{
+        struct pollfd p = {.events = POLLIN};
+        int pipes[2], n;
+        pid_t pid;
+
+        if (pipe(pipes) < 0)
+                return -1;
+        pid = fork();
+        if (pid == 0) {
+                (void)close(pipes[1]);
+                p.fd = pipes[0];
+                while (poll(&p, 1, 1) == 0)
+                        (void)plain();
+                _exit(0);
+        }
+        (void)close(pipes[0]);
+        (void)poll(NULL, 0, 100);
+        n = plain();
+        (void)close(pipes[1]);
+        return waitpid(pid, NULL, 0) == pid ? n : -1;
+}
+
 /* Nanoseconds per empty region, the least of several rounds. */
 static double cost(int regions)
 {
@@ -218,6 +244,7 @@ static int answer(const char *command, int argument)
                 {"nested", nested},
                 {"thread", thread},
                 {"child", in_child},
+                {"beside", beside_child},
                 {"max", omp_get_max_threads},
         };
 
