@@ -437,7 +437,8 @@ INSTALLED := 0755:$(O)/schedgovd:$(PREFIX)/sbin/schedgovd 0755:$(O)/schedctl:$(P
         $(foreach g,$(GUIDES),0644:docs/$(g).md:$(DOCDIR)/$(g).md)
 LINKED := $(USRLIBDIR)/libschedgov.so
 OWN_DIRS := $(DOCDIR)/examples $(DOCDIR) $(VENDOR_CONF_DIR)/policy.d $(VENDOR_CONF_DIR) $(LIBDIR)
-put = install -D -m $(word 1,$(1)) $(word 2,$(1)) $(DESTDIR)$(word 3,$(1))
+# By a rename: programs of running jobs start all the time, and have the library of that moment preloaded.
+put = install -D -m $(word 1,$(1)) $(word 2,$(1)) $(DESTDIR)$(word 3,$(1)).new && mv -f $(DESTDIR)$(word 3,$(1)).new $(DESTDIR)$(word 3,$(1))
 where = $(DESTDIR)$(word 3,$(subst :, ,$(1)))
 define newline
 
