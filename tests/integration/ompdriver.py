@@ -12,6 +12,17 @@ SYSTEM_PYTHON = "/usr/bin/python3"  # which has Debian's NumPy
 COMPILERS = {"gcc": ["gcc", "-fopenmp"], "clang": ["clang", "-fopenmp"]}
 built = {}
 
+# Loads the libraries that it is asked about, each into a scope of its own.
+HOST = """
+import ctypes, sys
+loaded = {}
+for line in sys.stdin:
+    path = line.strip()
+    if path not in loaded:
+        loaded[path] = ctypes.CDLL(path)  # RTLD_LOCAL
+    print(loaded[path].threads(), flush=True)
+"""
+
 
 def team_of(allocation):
     """Where the processes of the job with that allocation see each other."""
