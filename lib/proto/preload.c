@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #define HEADERS_MAX 128 /* of programs; linkers make about 13 */
+#define FACTS_MAX 1024  /* of what the dynamic linker is told; some 30 are usual */
 #define SCRIPTS_MAX 4   /* one that is run by another; the kernel follows no more */
 
 /* --- what a file says of itself --- */
@@ -45,20 +46,81 @@ static enum sg_program take_loader(const struct source *s, const Elf64_Phdr *p, 
         return SG_PROGRAM_DYNAMIC;
 }
 
+static bool header_at(const struct source *s, const Elf64_Ehdr *e, unsigned i, Elf64_Phdr *ret)
+{
+        return i < e->e_phnum && e->e_phoff <= INT64_MAX / 2 &&
+               has(s, ret, sizeof(*ret), e->e_phoff + i * sizeof(*ret));
+}
+
+static bool find_header(const struct source *s, const Elf64_Ehdr *e, uint32_t type, Elf64_Phdr *ret)
+{
+        for (unsigned i = 0; header_at(s, e, i, ret); i++)
+                if (ret->p_type == type)
+                        return true;
+        return false;
+}
+
+/* What of the file is loaded at an address; 0: nothing is. */
+static uint64_t place_of(const struct source *s, const Elf64_Ehdr *e, uint64_t address)
+{
+        Elf64_Phdr p;
+
+        for (unsigned i = 0; header_at(s, e, i, &p); i++)
+                if (p.p_type == PT_LOAD && address >= p.p_vaddr &&
+                    address - p.p_vaddr < p.p_filesz && p.p_offset <= INT64_MAX / 2)
+                        return p.p_offset + (address - p.p_vaddr);
+        return 0;
+}
+
+static bool fact_at(const struct source *s, const Elf64_Phdr *dynamic, unsigned i, Elf64_Dyn *ret)
+{
+        return i < FACTS_MAX && i < dynamic->p_filesz / sizeof(*ret) &&
+               dynamic->p_offset <= INT64_MAX / 2 &&
+               has(s, ret, sizeof(*ret), dynamic->p_offset + i * sizeof(*ret)) &&
+               ret->d_tag != DT_NULL;
+}
+
+static bool is_sanitizer(const struct source *s, uint64_t at)
+{
+        static const char *const names[] = {"libasan.so", "libclang_rt.asan"};
+        char name[24] = "";
+
+        if (at > INT64_MAX / 2 || s->read_at(s->userdata, name, sizeof(name) - 1, at) <= 0)
+                return false;
+        for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+                if (strncmp(name, names[i], strlen(names[i])) == 0)
+                        return true;
+        return false;
+}
+
+/* AddressSanitizer, as gcc links it, ends the program unless it is the first library of all. */
+static bool wants_to_be_first(const struct source *s, const Elf64_Ehdr *e)
+{
+        Elf64_Phdr dynamic;
+        Elf64_Dyn d;
+        uint64_t names = 0;
+
+        if (!find_header(s, e, PT_DYNAMIC, &dynamic))
+                return false;
+        for (unsigned i = 0; fact_at(s, &dynamic, i, &d); i++)
+                if (d.d_tag == DT_STRTAB)
+                        names = place_of(s, e, d.d_un.d_ptr);
+        for (unsigned i = 0; names > 0 && fact_at(s, &dynamic, i, &d); i++)
+                if (d.d_tag == DT_NEEDED && d.d_un.d_val <= INT64_MAX / 4 &&
+                    is_sanitizer(s, names + d.d_un.d_val))
+                        return true;
+        return false;
+}
+
 static enum sg_program parse_elf(const struct source *s, char *ret)
 {
         Elf64_Ehdr e;
         Elf64_Phdr p;
 
-        if (!has(s, &e, sizeof(e), 0) || !is_for_us(&e))
+        if (!has(s, &e, sizeof(e), 0) || !is_for_us(&e) || !find_header(s, &e, PT_INTERP, &p) ||
+            wants_to_be_first(s, &e))
                 return SG_PROGRAM_OTHER;
-        for (unsigned i = 0; i < e.e_phnum; i++) {
-                if (e.e_phoff > INT64_MAX / 2 || !has(s, &p, sizeof(p), e.e_phoff + i * sizeof(p)))
-                        return SG_PROGRAM_OTHER;
-                if (p.p_type == PT_INTERP)
-                        return take_loader(s, &p, ret);
-        }
-        return SG_PROGRAM_OTHER;
+        return take_loader(s, &p, ret);
 }
 
 /* "#! /path argument\n". The last line of a file needs no newline, one that was cut off isn't
@@ -147,10 +209,26 @@ static bool follow(const struct sg_preload *p, int fd)
         return program == SG_PROGRAM_DYNAMIC && is_taken_by(p, interpreter);
 }
 
+/* What they run sees other files than they do. Of those that take their environment along. */
+static bool runs_elsewhere(const char *path)
+{
+        static const char *const names[] = {
+                "apptainer",  "singularity", "bwrap",          "chroot", "enroot",
+                "fakechroot", "flatpak",     "nsenter",        "proot",  "schroot",
+                "snap",       "ch-run",      "systemd-nspawn",
+        };
+        const char *slash = strrchr(path, '/');
+
+        for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+                if (strcmp(slash ? slash + 1 : path, names[i]) == 0)
+                        return true;
+        return false;
+}
+
 bool sg_preload_fits(const struct sg_preload *p, const char *path)
 {
         int saved = errno;
-        bool fits = follow(p, open_program(path));
+        bool fits = !runs_elsewhere(path) && follow(p, open_program(path));
 
         errno = saved;
         return fits;

@@ -18,7 +18,8 @@
 #define SG_INTERPRETER_MAX 256                  /* the kernel reads no more of a script either */
 
 enum sg_program {
-        SG_PROGRAM_OTHER,   /* static, 32-bit, for another machine; or no program at all */
+        SG_PROGRAM_OTHER,   /* static, 32-bit, for another machine; wants another library to be the
+                             * first; or no program at all */
         SG_PROGRAM_DYNAMIC, /* for x86-64; its dynamic linker is the interpreter */
         SG_PROGRAM_SCRIPT,  /* the interpreter is what its first line says */
 };
@@ -40,7 +41,8 @@ struct sg_preload {
 /* -errno: there is no such dynamic linker here. */
 int sg_preload_init(struct sg_preload *ret, const char *library, const char *loader);
 
-/* Programs with privileges (setuid, setgid) never; those by file capabilities needn't be told, as
+/* Programs that run others in another root (chroot, apptainer) never, by their names. Those with
+ * privileges (setuid, setgid) never; those by file capabilities needn't be told, as
  * the dynamic linker ignores LD_PRELOAD for all of them, and in silence. */
 bool sg_preload_fits(const struct sg_preload *p, const char *path);
 bool sg_preload_fits_fd(const struct sg_preload *p, int fd);

@@ -117,6 +117,65 @@ static void test_cut_off(void **state)
                 assert_int_equal(parse(&p, n, interpreter), SG_PROGRAM_OTHER);
 }
 
+/* A program that needs a library: after its header the facts, and their names. */
+struct needy {
+        struct program program;
+        Elf64_Phdr p[4];
+        Elf64_Dyn d[4];
+        char names[64];
+};
+
+static struct needy a_needy(const char *library)
+{
+        struct needy n = {
+                .program = a_program(),
+                .p = {{.p_type = PT_LOAD, .p_vaddr = 0x10000, .p_filesz = 8},
+                      {.p_type = PT_LOAD, .p_vaddr = 0x400000, .p_filesz = sizeof(struct needy)},
+                      {.p_type = PT_INTERP,
+                       .p_offset = offsetof(struct program, loader),
+                       .p_filesz = sizeof(SG_LOADER)},
+                      {.p_type = PT_DYNAMIC,
+                       .p_offset = offsetof(struct needy, d),
+                       .p_filesz = sizeof(n.d)}},
+                .d = {{.d_tag = DT_NEEDED, .d_un.d_val = 1},
+                      {.d_tag = DT_NEEDED, .d_un.d_val = 20},
+                      {.d_tag = DT_STRTAB, .d_un.d_ptr = 0x400000 + offsetof(struct needy, names)}},
+        };
+
+        n.program.e.e_phoff = offsetof(struct needy, p);
+        n.program.e.e_phnum = 4;
+        strcpy(n.names + 1, "libm.so.6");
+        strcpy(n.names + 20, library);
+        return n;
+}
+
+static enum sg_program kind_of_needy(struct needy n)
+{
+        char interpreter[SG_INTERPRETER_MAX];
+
+        return parse(&n, sizeof(n), interpreter);
+}
+
+/* AddressSanitizer ends a program in which it isn't the first. */
+static void test_sanitized(void **state)
+{
+        struct needy n = a_needy("libasan.so.8");
+
+        (void)state;
+        assert_int_equal(kind_of_needy(a_needy("libgomp.so.1")), SG_PROGRAM_DYNAMIC);
+        assert_int_equal(kind_of_needy(a_needy("libasan.so.8")), SG_PROGRAM_OTHER);
+        assert_int_equal(kind_of_needy(a_needy("libclang_rt.asan.so")), SG_PROGRAM_OTHER);
+        assert_int_equal(kind_of_needy(a_needy("libasanx.so")), SG_PROGRAM_DYNAMIC);
+        n.d[1].d_tag = DT_NULL; /* what is behind it isn't meant */
+        assert_int_equal(kind_of_needy(n), SG_PROGRAM_DYNAMIC);
+        n = a_needy("libasan.so.8");
+        n.d[1].d_un.d_val = UINT64_MAX;
+        assert_int_equal(kind_of_needy(n), SG_PROGRAM_DYNAMIC);
+        n = a_needy("libasan.so.8");
+        n.p[1].p_offset = UINT64_MAX; /* no names: nothing is known of it */
+        assert_int_equal(kind_of_needy(n), SG_PROGRAM_DYNAMIC);
+}
+
 static const char *script(const char *text, size_t size)
 {
         static char interpreter[SG_INTERPRETER_MAX];
@@ -319,6 +378,7 @@ int main(void)
                 cmocka_unit_test(test_programs),
                 cmocka_unit_test(test_other_machines_and_damage),
                 cmocka_unit_test(test_cut_off),
+                cmocka_unit_test(test_sanitized),
                 cmocka_unit_test(test_scripts),
                 FILES(test_fits),
                 FILES(test_linkers_other_name),
