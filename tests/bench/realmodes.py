@@ -175,7 +175,8 @@ class Governed:
         for name, n in list(self.numbers.items()):
             explained = self.g.ctl("explain", str(n), "--json", expect=None)
             if explained.returncode == 0:
-                found[name] = ((json.loads(explained.stdout).get("decision") or {}).get("in") or {}).get("speedup")
+                speeds = ((json.loads(explained.stdout).get("decision") or {}).get("in") or {}).get("speedup")
+                found[name] = {str(2 ** i): v for i, v in enumerate(speeds or [])}
         return {name: curve for name, curve in found.items() if curve}
 
     def keep(self, folder):

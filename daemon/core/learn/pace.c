@@ -7,7 +7,7 @@
 #define USUAL_ERROR .3 /* of what is usual: programs differ */
 #define NOISE .04      /* of one interval, at least: machines aren't steadier */
 #define INTERVALS_MIN 2.
-#define LEAST -1 /* half as fast on two CPUs: worse isn't its threads */
+#define LEAST -1       /* half as fast on two CPUs: worse isn't its threads */
 #define CHANGE_MIN .05 /* less is noise, and would only have plans changed */
 
 void sg_pace_init(struct sg_pace *p, const struct sg_speedup *usual)

@@ -82,13 +82,16 @@ static bool next_line(struct parser *p, const char **ret, const char **ret_end)
 static bool next_field(const char **s, const char *end, char buf[FIELD_MAX])
 {
         bool quoted = *s < end && **s == '"';
-        const char *close = quoted ? memchr(*s + 1, '"', (size_t)(end - *s - 1)) : NULL;
-        const char *comma, *from = close ? close : *s;
+        const char *comma, *from = *s;
         size_t size;
 
+        if (quoted)
+                from = memchr(*s + 1, '"', (size_t)(end - *s - 1));
+        if (!from)
+                return false;
         comma = memchr(from, ',', (size_t)(end - from));
         size = (size_t)((comma ? comma : end) - *s);
-        if (quoted && (!close || close + 1 != (comma ? comma : end)))
+        if (quoted && *s + size != from + 1)
                 return false;
         if (size >= FIELD_MAX || memchr(*s, '\0', size))
                 return false;

@@ -5,7 +5,6 @@
 #include "edge/history/decision-json.h"
 #include "base/cleanup.h"
 #include <math.h>
-#include <stdio.h>
 
 static const char *const reasons[] = {
         [SG_REASON_NONE] = "none",
@@ -49,17 +48,14 @@ static json_t *real(double v)
         return isfinite(v) ? json_real(v) : json_null();
 }
 
-/* Times as fast as on one, by number of CPUs. */
+/* Times as fast as on one, on 1, 2, 4 … CPUs. */
 static json_t *speedup_of(const struct sg_estimate *e)
 {
-        json_t *o = e->whole ? json_object() : json_null();
-        char cpus[8];
+        json_t *speeds = e->whole ? json_array() : json_null();
 
-        for (int k = 1; e->whole && k <= 1 << SG_SPEEDUP_OCTAVES; k *= 2) {
-                (void)snprintf(cpus, sizeof(cpus), "%d", k);
-                (void)json_object_set_new(o, cpus, json_real(sg_speedup_at(&e->speedup, k)));
-        }
-        return o;
+        for (int k = 1; e->whole && k <= 1 << SG_SPEEDUP_OCTAVES; k *= 2)
+                (void)json_array_append_new(speeds, json_real(sg_speedup_at(&e->speedup, k)));
+        return speeds;
 }
 
 static json_t *in_of(const struct sg_decision *d)
