@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "shim/become.h"
 #include "shim/groups.h"
+#include "shim/preload.h"
 #include "shim/program.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -104,16 +105,15 @@ int sg_child_spawn(struct sg_child *ret, const struct sg_spec *spec, bool after_
         return 0;
 }
 
-_Noreturn static void plain_main(char *const *argv, char *const *env, int channel,
-                                 const sigset_t *mask)
+_Noreturn static void plain_main(char *const *argv, char **env, int channel, const sigset_t *mask)
 {
         wait_for_release(channel);
+        sg_preload_add(&env, argv, -1);
         (void)sigprocmask(SIG_SETMASK, mask, NULL);
         fail(channel, SG_STAGE_EXEC, sg_program_exec(argv, env));
 }
 
-int sg_child_spawn_plain(struct sg_child *ret, char *const *argv, char *const *env,
-                         const sigset_t *mask)
+int sg_child_spawn_plain(struct sg_child *ret, char *const *argv, char **env, const sigset_t *mask)
 {
         _cleanup_close_ int keeper = -1, child = -1;
         pid_t pid;

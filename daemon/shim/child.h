@@ -32,10 +32,9 @@ struct sg_child {
 /* Forks the background job's process and moves it into its groups, where it waits. after_end: see
  * sg_groups_fork(). */
 int sg_child_spawn(struct sg_child *ret, const struct sg_spec *spec, bool after_end);
-/* Forks the foreground's: argv as the caller's shell would run it,
- * with `mask` as its signal mask. */
-int sg_child_spawn_plain(struct sg_child *ret, char *const *argv, char *const *env,
-                         const sigset_t *mask);
+/* Forks the foreground's: argv as the caller's shell would run it, with `mask` as its signal mask.
+ * env: an array of sg_program_env(). */
+int sg_child_spawn_plain(struct sg_child *ret, char *const *argv, char **env, const sigset_t *mask);
 /* Lets it go on. It may be dead already: its status will tell. */
 void sg_child_release(const struct sg_child *c);
 /* 1 a failure was read, 0 end of file: it runs its program, or died before. */

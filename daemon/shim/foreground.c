@@ -13,7 +13,6 @@
 #include "base/time-util.h"
 #include "proto/names.h"
 #include "shim/child.h"
-#include "shim/preload.h"
 #include "shim/program.h"
 #include "shim/shim.h"
 #include <errno.h>
@@ -196,7 +195,6 @@ static int spawn(struct foreground *f)
         r = sg_program_env(environ, f->o->env_force, f->o->env_default, &env);
         if (r < 0)
                 return r;
-        sg_preload_add(&env, f->o->argv, -1);
         r = sg_child_spawn_plain(&f->child, f->o->argv, env, &f->old_mask);
         f->exit.pid = f->child.pid;
         return r;
