@@ -20,6 +20,7 @@ static const struct figure {
         size_t offset;
 } figures[] = {
         {"mean_completion", {"mean", true, 0}, SECONDS, AT(mean_completion)},
+        {"mean_makespan", {"all-done", true, 0}, SECONDS, AT(mean_makespan)},
         {"ratio_to_fair", {"ratio", true, 0}, RATIO, AT(ratio)},
         {"p95_ratio", {"p95", true, 0}, RATIO, AT(p95_ratio)},
         {"makespan_ratio", {"makespan", true, 0}, RATIO, AT(makespan_ratio)},

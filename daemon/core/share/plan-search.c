@@ -13,7 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define FEW_JOBS 128U /* more: every third exponent has to do */
+#define FEW_JOBS 128U /* more: every second or third exponent has to do */
 #define RUN_PART .999 /* of its width: it runs as fast as it can */
 #define WAIT_PART .01
 
@@ -159,7 +159,7 @@ static void search(struct scratch *s, struct sg_search_plan *best)
         bool whole = s->walk.cpus > 0;
         const double *candidates = whole ? eagernesses : exponents;
         size_t n = whole ? SG_ELEMENTSOF(eagernesses) : SG_ELEMENTSOF(exponents);
-        size_t stride = s->walk.n > FEW_JOBS && !whole ? 3 : 1;
+        size_t stride = s->walk.n <= FEW_JOBS ? 1 : whole ? 2 : 3;
 
         *best = (struct sg_search_plan){.tardiness = INFINITY, .value = INFINITY};
         for (size_t e = 0; e < n; e += stride) {

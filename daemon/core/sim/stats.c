@@ -10,7 +10,7 @@
 #define PROMISE_MARGIN .01 /* of fair's, for what a promise is reckoned with */
 #define ON_TIME 1e-6
 
-enum { RATIO, MAKESPAN, WORST, HONEST, QUALITY };
+enum { RATIO, MAKESPAN, WORST, HONEST, SECONDS, QUALITY };
 
 void sg_sim_stats_deinit(struct sg_sim_stats *s)
 {
@@ -97,6 +97,7 @@ int sg_sim_stats_add(struct sg_sim_stats *s, const struct sg_trace_job *jobs, si
         s->n_instances++;
         s->sums[RATIO] += sum / fair_sum;
         s->sums[MAKESPAN] += (end - jobs[0].arrival) / (fair_end - jobs[0].arrival);
+        s->sums[SECONDS] += end - jobs[0].arrival;
         s->sums[WORST] += worst;
         s->sums[HONEST] += honest;
         s->worst_most = fmax(s->worst_most, worst);
@@ -134,6 +135,7 @@ void sg_sim_stats_summarize(struct sg_sim_stats *s, struct sg_sim_summary *ret)
                 sum += s->completions[i];
         *ret = (struct sg_sim_summary){
                 .mean_completion = mean(sum, s->n_jobs),
+                .mean_makespan = mean(s->sums[SECONDS], s->n_instances),
                 .ratio = mean(s->sums[RATIO], s->n_instances),
                 .p95_ratio = s->n_jobs > 0 ? percentile_95(s->completions, s->n_jobs) /
                                                      percentile_95(s->fair, s->n_jobs)

@@ -11,6 +11,7 @@
  * nothing here. */
 struct sg_sim_summary {
         double mean_completion; /* seconds, from arrival, over all jobs */
+        double mean_makespan;   /* seconds, from the first arrival until all are done */
         double ratio, p95_ratio, makespan_ratio;
         double quality_ratio[SG_SIM_N_QUALITIES]; /* of the time until so much was learnt */
         double worst_ratio, worst_ratio_most;     /* of the job that it was worst for */
@@ -27,7 +28,7 @@ struct sg_sim_summary {
 struct sg_sim_stats { /* zero-initialise */
         size_t n_instances, n_jobs, allocated;
         double *completions, *fair; /* of all jobs, kept for the 95th hundredth */
-        double sums[5 + SG_SIM_N_QUALITIES];
+        double sums[6 + SG_SIM_N_QUALITIES];
         size_t n_improved, n_deadlines, n_met, n_liars;
         double lied, worst_most, slowdown_most, broken_most;
         uint64_t switches, steps;

@@ -410,6 +410,33 @@ static void test_random_on_cpus(void **state)
         }
 }
 
+static void test_a_thousand_jobs_on_64_cpus(void **state)
+{
+        static struct sg_search_job jobs[N_MAX];
+        static struct sg_speedup curves[N_MAX];
+        uint64_t random = 7;
+        struct timespec from, to;
+        unsigned given = 0;
+        double seconds;
+
+        (void)state;
+        draw_jobs(jobs, N_MAX, &random);
+        for (size_t i = 0; i < N_MAX; i++) {
+                curves[i] = sg_speedup_of(draw(&random, .29, .87));
+                jobs[i].speedup = &curves[i];
+                jobs[i].width = 1;
+        }
+        (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
+        (void)plan_cpus(jobs, N_MAX, 64);
+        (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
+        seconds = (double)(to.tv_sec - from.tv_sec) + 1e-9 * (double)(to.tv_nsec - from.tv_nsec);
+        for (size_t i = 0; i < N_MAX; i++)
+                given += jobs[i].cpus;
+        assert_int_equal(given, 64);
+        print_message("a thousand jobs on 64 CPUs: %.1f ms\n", 1e3 * seconds);
+        assert_true(seconds < .25); /* with sanitizers, too */
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -429,6 +456,7 @@ int main(void)
                 cmocka_unit_test(test_who_gets_slower_gets_one),
                 cmocka_unit_test(test_whole_cpus_keep_promises),
                 cmocka_unit_test(test_random_on_cpus),
+                cmocka_unit_test(test_a_thousand_jobs_on_64_cpus),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
