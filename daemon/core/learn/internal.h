@@ -18,7 +18,8 @@ struct sg_claims {
         struct sg_work work;
         struct sg_trust trust;
         struct sg_scaling scaling;
-        double half; /* what it claimed to be in all when it was half done, CPU-seconds; 0 */
+        bool by_steps; /* scaling: of its speeds in steps, as nobody knows of how many */
+        double half;   /* what it claimed to be in all when it was half done, CPU-seconds; 0 */
         /* Kept until the next report. */
         double cost[_SG_WORK_MEASURE_MAX];
         bool fresh[_SG_WORK_MEASURE_MAX];
@@ -34,6 +35,7 @@ struct sg_learner {
         struct sg_demand demand;
         double cpu; /* as last heard of */
         double own; /* CPUs that it has for itself, 0 = none */
+        bool owned; /* it has had some: what it used then isn't what it could */
         uint64_t n_reports;
         struct sg_fraction *counters; /* NULL: none, as are the next */
         struct sg_claims *claims;

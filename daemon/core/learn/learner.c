@@ -73,6 +73,13 @@ int sg_learner_make_counters(struct sg_learner *l)
         return 0;
 }
 
+static void init_scaling(struct sg_learner *l)
+{
+        sg_scaling_init(&l->claims->scaling, l->job.exponent);
+        if (l->job.whole)
+                sg_scaling_use_whole(&l->claims->scaling, &l->job.usual);
+}
+
 int sg_learner_make_claims(struct sg_learner *l)
 {
         if (l->claims)
@@ -82,9 +89,7 @@ int sg_learner_make_claims(struct sg_learner *l)
                 return -ENOMEM;
         sg_work_init(&l->claims->work, !l->job.restarted);
         sg_trust_init(&l->claims->trust);
-        sg_scaling_init(&l->claims->scaling, l->job.exponent);
-        if (l->job.whole)
-                sg_scaling_use_whole(&l->claims->scaling, &l->job.usual);
+        init_scaling(l);
         return 0;
 }
 
@@ -141,7 +146,7 @@ static struct sg_scaling_count count_of(const struct sg_learner *l, double now, 
  * that others disturb. */
 static bool is_linear(const struct sg_learner *l)
 {
-        return !(l->job.exponent > 0) && sg_learner_width(l) * l->job.cpus < SINGLE;
+        return !(l->job.exponent > 0) && !l->owned && sg_learner_width(l) * l->job.cpus < SINGLE;
 }
 
 static struct sg_speedup speedup_of(const struct sg_learner *l)
@@ -208,6 +213,26 @@ static void move(struct sg_learner *l, const struct sg_learner_report *r)
         scale(l, p.x, &count);
 }
 
+/* Speeds in steps tell how it scales, too, if it doesn't say how many there are. */
+static int move_by_steps(struct sg_learner *l, const struct sg_learner_report *r)
+{
+        struct sg_scaling_count count = count_of(l, r->now, r->cpu);
+        bool tells = l->job.whole && r->counters && (r->counters->has & SG_REPORT_STEP) &&
+                     !(r->counters->has & SG_REPORT_EPOCH);
+        int k;
+
+        if (!tells || (l->claims && !l->claims->by_steps))
+                return 0;
+        k = sg_learner_make_claims(l);
+        if (k < 0)
+                return k;
+        l->claims->by_steps = true;
+        begin(l, r->cpu);
+        sg_scaling_advance(&l->claims->scaling, &count);
+        scale(l, (double)r->counters->step, &count);
+        return 0;
+}
+
 /* What it said of its place before was a place in something else. */
 static void forget_claims(struct sg_learner *l)
 {
@@ -240,11 +265,16 @@ static int hear_fraction(struct sg_learner *l, const struct sg_learner_report *r
         int k;
 
         if (!(r->fraction >= 0))
-                return 0;
+                return move_by_steps(l, r);
         k = sg_learner_make_claims(l);
-        if (k == 0)
-                move(l, r);
-        return k;
+        if (k < 0)
+                return k;
+        if (l->claims->by_steps) {
+                init_scaling(l);
+                l->claims->by_steps = false;
+        }
+        move(l, r);
+        return 0;
 }
 
 /* Values that were held back count where it is now: they are too few to matter for the curve. */
@@ -289,6 +319,7 @@ void sg_learner_use(struct sg_learner *l, const struct sg_learner_use *u)
                 .now = u->now, .cpu = u->cpu, .delay = u->delay, .held = u->held};
 
         l->own = u->own;
+        l->owned = l->owned || u->own > 0;
         scaling = count_of(l, u->now, u->cpu);
         if (l->claims)
                 sg_scaling_advance(&l->claims->scaling, &scaling);
@@ -321,7 +352,7 @@ static double cost_of(const struct sg_learner *l, enum sg_work_measure measure)
 {
         double cost = sg_learner_cost(l, measure);
 
-        if (isnan(cost) && measure == SG_WORK_SPEED && l->job.whole)
+        if (isnan(cost) && measure == SG_WORK_SPEED && l->job.whole && !l->claims->by_steps)
                 cost = 1 / sg_pace_on_one(&l->claims->scaling.pace);
         return cost;
 }

@@ -85,6 +85,7 @@ static void code_claims(struct sg_record_codec *c, struct sg_claims *claims)
         code_trust(c, &claims->trust);
         code_scaling(c, &claims->scaling);
         sg_record_codec_double(c, &claims->half);
+        sg_record_codec_bool(c, &claims->by_steps);
 }
 
 static void code_points(struct sg_record_codec *c, struct sg_eval_point *points, size_t n)
@@ -165,6 +166,7 @@ static void code_learner(struct sg_record_codec *c, struct sg_learner *l)
         code_demand(c, &l->demand);
         sg_record_codec_double(c, &l->cpu);
         sg_record_codec_double(c, &l->own);
+        sg_record_codec_bool(c, &l->owned);
         sg_record_codec_u64(c, &l->n_reports);
 }
 

@@ -175,6 +175,97 @@ static void an_exponent_can_be_given_later(void **state)
         assert_near(estimate(l, NULL, 2, 2).exponent, 1);
 }
 
+/* --- on whole CPUs --- */
+
+static struct sg_learner *make_whole(void)
+{
+        const struct sg_learner_job j = {
+                .cpus = 2, .probe = 3, .whole = true, .usual = sg_speedup_of(SG_SPEEDUP_PRIOR)};
+        struct sg_learner *l;
+
+        assert_int_equal(sg_learner_new(&l, &j), 0);
+        return l;
+}
+
+struct course {
+        double now, cpu, x;
+};
+
+/* So long with so many CPUs of its own, all of which it uses up; a report each second. steps: of
+ * how many it says where it is, not that there are so many; 0: as a fraction. */
+static void go(struct sg_learner *l, struct course *c, double own, double speed, unsigned seconds,
+               double steps)
+{
+        for (unsigned i = 0; i < seconds; i++) {
+                struct sg_report counters = {.has = SG_REPORT_STEP};
+                struct sg_learner_use u = {.own = own, .use = {NONE, NONE, NONE, NONE}};
+
+                u.now = c->now += 1;
+                u.cpu = c->cpu += own;
+                c->x += speed;
+                sg_learner_use(l, &u);
+                counters.step = (uint64_t)lround(c->x * steps);
+                assert_int_equal(
+                        sg_learner_report(l,
+                                          &(struct sg_learner_report){
+                                                  .now = c->now,
+                                                  .cpu = c->cpu,
+                                                  .fraction = steps > 0 ? NONE : c->x,
+                                                  .eval = NONE,
+                                                  .counters = steps > 0 ? &counters : NULL}),
+                        0);
+        }
+}
+
+static double speedup(const struct sg_learner *l, const struct course *c)
+{
+        struct sg_estimate e = estimate(l, NULL, c->now, c->cpu);
+
+        assert_true(e.whole);
+        return sg_speedup_at(&e.speedup, 2);
+}
+
+/* What both threads use is twice as much, what it does half as much again; what is left is counted
+ * in seconds of one CPU. */
+static void speed_is_learnt_by_what_it_does(void **state)
+{
+        _cleanup_(sg_learner_freep) struct sg_learner *l = make_whole(), *again = NULL;
+        _cleanup_(sg_record_deinitp) struct sg_record r = {0};
+        struct course c = {0};
+        double left;
+
+        (void)state;
+        assert_true(fabs(speedup(l, &c) - exp2(SG_SPEEDUP_PRIOR)) < 1e-12);
+        go(l, &c, 1, .01, 12, 0);
+        go(l, &c, 2, .015, 12, 0);
+        assert_true(fabs(speedup(l, &c) / 1.5 - 1) < .05);
+        left = estimate(l, NULL, c.now, c.cpu).remaining * 2;
+        assert_true(fabs(left / ((1 - c.x) / .01) - 1) < .05);
+        go(l, &c, 2, .015, 3, 0);
+        assert_true(estimate(l, NULL, c.now, c.cpu).remaining * 2 < left);
+        sg_learner_save(l, &r);
+        assert_int_equal(sg_learner_load(&again, &l->job, r.data, r.size), 0);
+        assert_true(speedup(again, &c) == speedup(l, &c));
+        assert_true(estimate(again, NULL, c.now, c.cpu).remaining ==
+                    estimate(l, NULL, c.now, c.cpu).remaining);
+}
+
+static void speed_is_learnt_by_steps_of_unknown_number(void **state)
+{
+        _cleanup_(sg_learner_freep) struct sg_learner *l = make_whole();
+        struct course c = {0};
+
+        (void)state;
+        go(l, &c, 1, .01, 12, 1e6);
+        go(l, &c, 2, .011, 12, 1e6);
+        assert_true(fabs(speedup(l, &c) / 1.1 - 1) < .05);
+        assert_int_equal(estimate(l, NULL, c.now, c.cpu).source, SG_SIZE_UNKNOWN);
+        go(l, &c, 2, .011, 1, 0); /* now it says how far it is: of speeds in steps nothing counts */
+        assert_true(fabs(speedup(l, &c) - exp2(SG_SPEEDUP_PRIOR)) < 1e-12);
+        go(l, &c, 2, .011, 5, 0);
+        assert_int_equal(estimate(l, NULL, c.now, c.cpu).source, SG_SIZE_REPORTS);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -187,6 +278,8 @@ int main(void)
                 cmocka_unit_test(a_job_that_scales_badly_is_found_out),
                 cmocka_unit_test(one_that_scales_is_left_alone),
                 cmocka_unit_test(an_exponent_can_be_given_later),
+                cmocka_unit_test(speed_is_learnt_by_what_it_does),
+                cmocka_unit_test(speed_is_learnt_by_steps_of_unknown_number),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
