@@ -17,7 +17,7 @@ static const char *doubt_text(enum sg_doubt d)
 
 void sg_learner_explain(const struct sg_learner *l, char *buf, size_t size)
 {
-        const struct sg_claims *c = l->claims;
+        const struct sg_claims *c = l->claims && !l->claims->by_steps ? l->claims : NULL;
         const struct sg_work_point *last = c ? sg_work_last(&c->work) : NULL;
         double cost = last ? sg_learner_cost(l, SG_WORK_CPU) : (double)NAN;
         enum sg_doubt doubt = c ? sg_trust_doubt(&c->trust, l->cpu) : SG_DOUBT_NONE;

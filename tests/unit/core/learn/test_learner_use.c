@@ -254,12 +254,15 @@ static void speed_is_learnt_by_steps_of_unknown_number(void **state)
 {
         _cleanup_(sg_learner_freep) struct sg_learner *l = make_whole();
         struct course c = {0};
+        char text[256];
 
         (void)state;
         go(l, &c, 1, .01, 12, 1e6);
         go(l, &c, 2, .011, 12, 1e6);
         assert_true(fabs(speedup(l, &c) / 1.1 - 1) < .05);
         assert_int_equal(estimate(l, NULL, c.now, c.cpu).source, SG_SIZE_UNKNOWN);
+        sg_learner_explain(l, text, sizeof(text));
+        assert_string_equal(text, "by its class: it doesn't say how much there is to do");
         go(l, &c, 2, .011, 1, 0); /* now it says how far it is: of speeds in steps nothing counts */
         assert_true(fabs(speedup(l, &c) - exp2(SG_SPEEDUP_PRIOR)) < 1e-12);
         go(l, &c, 2, .011, 5, 0);
