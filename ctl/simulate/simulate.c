@@ -22,12 +22,14 @@
 static const struct {
         const char *name, *summary;
         enum sg_sim_reference reference;
+        bool whole; /* only with --node-cpus */
 } references[] = {
-        {"clairvoyant", "the least work left first, by the real sizes", SG_SIM_SHORTEST},
-        {"fifo", "one after the other, as they come", SG_SIM_FIRST},
-        {"edf", "the earliest deadline first, by the real sizes", SG_SIM_EARLIEST},
-        {"planned", "with --node-cpus: a plan with the real sizes and speed-ups", SG_SIM_PLANNED},
-        {"one-thread", "with --node-cpus: growth, each with one thread", SG_SIM_GOVERNED},
+        {"clairvoyant", "the least work left first, by the real sizes", SG_SIM_SHORTEST, false},
+        {"fifo", "one after the other, as they come", SG_SIM_FIRST, false},
+        {"edf", "the earliest deadline first, by the real sizes", SG_SIM_EARLIEST, false},
+        {"planned", "with --node-cpus: a plan with the real sizes and speed-ups", SG_SIM_PLANNED,
+         true},
+        {"one-thread", "with --node-cpus: growth, each with one thread", SG_SIM_GOVERNED, true},
 };
 #define CPUS_MAX 1024
 
@@ -165,6 +167,9 @@ static int make_options(struct sg_sim_options *o, const struct sg_invocation *in
         if (inv->node_cpus > CPUS_MAX)
                 return sg_error_set(e, SG_EXIT_OWN_FAILURE, "--node-cpus", NULL,
                                     "--node-cpus wants a number up to %d", CPUS_MAX);
+        if (inv->stubborn && inv->node_cpus == 0)
+                return sg_error_set(e, SG_EXIT_OWN_FAILURE, "--stubborn", "give --node-cpus",
+                                    "--stubborn wants a node of so many CPUs");
         if (inv->node_cpus > 0) {
                 o->cpus = (double)inv->node_cpus;
                 o->whole = true;
@@ -217,6 +222,10 @@ static int set_policy(struct sg_simulated *p, const char *name, struct sg_error 
         (void)snprintf(p->name, sizeof(p->name), "%s", name);
         for (size_t i = 0; i < SG_ELEMENTSOF(references); i++)
                 if (strcmp(references[i].name, name) == 0) {
+                        if (references[i].whole && !p->options.whole)
+                                return sg_error_set(e, SG_EXIT_OWN_FAILURE, name,
+                                                    "give --node-cpus",
+                                                    "%s wants a node of so many CPUs", name);
                         p->options.reference = references[i].reference;
                         p->options.one_thread = p->options.reference == SG_SIM_GOVERNED;
                         return 0;
