@@ -7,6 +7,7 @@
  */
 #include "client/client-internal.h"
 #include "client/follow.h"
+#include "client/notify-address.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,20 +27,6 @@ static struct sockaddr_un address;
 static socklen_t address_size; /* 0: there is no socket */
 static _Atomic int sock = -1;
 
-/* "/path", or "@name" in the abstract namespace. */
-static void read_address(const char *s)
-{
-        size_t n = strlen(s);
-
-        if ((s[0] != '/' && s[0] != '@') || n < 2 || n >= sizeof(address.sun_path))
-                return;
-        address.sun_family = AF_UNIX;
-        memcpy(address.sun_path, s, n);
-        if (s[0] == '@')
-                address.sun_path[0] = '\0';
-        address_size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n + (s[0] == '/'));
-}
-
 static void read_environment(void)
 {
         const char *path = getenv("SCHEDGOV_ALLOCATION"), *s = getenv("NOTIFY_SOCKET");
@@ -50,7 +37,7 @@ static void read_environment(void)
         if (path && path[0] == '/')
                 allocation = strdup(path);
         if (s)
-                read_address(s);
+                address_size = sgc_notify_address(s, &address);
 }
 
 static void look(void)

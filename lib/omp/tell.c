@@ -4,13 +4,12 @@
  * datagram at its first region, and again only if a later ceiling is higher. It is lost where
  * nobody takes it at once.
  */
+#include "client/notify-address.h"
 #include "omp/omp-internal.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -19,20 +18,12 @@ static struct sockaddr_un address;
 static socklen_t address_size; /* 0: there is nobody to tell */
 static _Atomic unsigned told;
 
-/* "/path", or "@name" in the abstract namespace. Kept, as programs unset it or write over their
- * environment. */
+/* Kept, as programs unset it or write over their environment. */
 void sgo_tell_begin(void)
 {
         const char *s = getenv("NOTIFY_SOCKET");
-        size_t n = s ? strlen(s) : 0;
 
-        if (n < 2 || n >= sizeof(address.sun_path) || (s[0] != '/' && s[0] != '@'))
-                return;
-        address.sun_family = AF_UNIX;
-        memcpy(address.sun_path, s, n);
-        if (s[0] == '@')
-                address.sun_path[0] = '\0';
-        address_size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n + (s[0] == '/'));
+        address_size = s ? sgc_notify_address(s, &address) : 0;
 }
 
 void sgo_tell_forked(void)
