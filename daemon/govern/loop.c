@@ -5,6 +5,7 @@
  */
 #include "base/process.h"
 #include "base/time-util.h"
+#include "core/job/command.h"
 #include "edge/common/log.h"
 #include "govern/internal.h"
 #include "monitor/monitor.h"
@@ -237,6 +238,7 @@ static struct sg_governor_job describe(const struct sg_live *l)
                 .restarted = l->job.key.attempt > 1,
                 .elastic = elastic && limits->cpus > 0,
                 .follows = elastic && l->job.follows > 0,
+                .program = l->job.command ? sg_command_program(l->job.command) : 0,
                 .steps = l->job.steps,
         };
 }

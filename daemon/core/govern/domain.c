@@ -105,8 +105,10 @@ static int lay_out(struct layout *to, const struct sg_governor *g,
                 c->weight = classes[i].weight;
                 c->domain = d;
                 for (size_t j = 0; j < g->n_classes; j++)
-                        if (strcmp(g->classes[j].name, c->name) == 0)
+                        if (strcmp(g->classes[j].name, c->name) == 0) {
                                 c->history = g->classes[j].history;
+                                c->past = g->classes[j].past;
+                        }
                 to->n_classes++;
         }
         return 0;

@@ -10,6 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Exponents of speed-ups, between programs of a class, and between runs of one. */
+#define PROGRAMS_DIFFER .25
+#define RUNS_DIFFER .08
+
 static size_t place_of(const struct sg_governor *g, uint64_t key)
 {
         size_t lo = 0, hi = g->n_jobs;
@@ -57,7 +61,40 @@ bool sg_governor_is_whole(const struct sg_governor *g, const struct sg_domain *d
         return g->whole && g->cpus >= 2 && d->policy->plans_cpus;
 }
 
-static struct sg_learner_job about(const struct sg_governor *g, const struct sg_governed *j)
+static struct sg_program_key program_of(const struct sg_governor *g, const struct sg_governed *j)
+{
+        struct sg_program_key key = {.uid = j->uid, .program = j->program};
+
+        memcpy(key.class, g->classes[j->class].name, sizeof(key.class));
+        return key;
+}
+
+/* How it is thought to scale: as its program did, if that is known, or its class's. */
+static struct sg_usual usual_of(struct sg_governor *g, const struct sg_governed *j)
+{
+        const struct sg_usual all = sg_usual_of_all();
+        const struct sg_usual of_class =
+                sg_past_usual(&g->classes[j->class].past, &all, PROGRAMS_DIFFER);
+        const struct sg_program_key key = program_of(g, j);
+        const struct sg_past *past = j->program != 0 ? sg_programs_find(&g->programs, &key) : NULL;
+
+        return past ? sg_past_usual(past, &of_class, RUNS_DIFFER) : of_class;
+}
+
+/* What it has shown is known of the next. Without memory for it, it isn't. */
+static void keep_pace(struct sg_governor *g, const struct sg_governed *j)
+{
+        const struct sg_pace *pace = sg_learner_pace(j->learner);
+        const struct sg_program_key key = program_of(g, j);
+
+        if (!pace)
+                return;
+        (void)sg_past_add(&g->classes[j->class].past, pace);
+        if (j->program != 0)
+                (void)sg_programs_add(&g->programs, &key, pace);
+}
+
+static struct sg_learner_job about(struct sg_governor *g, const struct sg_governed *j)
 {
         return (struct sg_learner_job){
                 .goal = j->goal,
@@ -67,7 +104,7 @@ static struct sg_learner_job about(const struct sg_governor *g, const struct sg_
                 .exponent = j->domain->settings.exponent,
                 .steps = j->steps,
                 .whole = sg_governor_is_whole(g, j->domain),
-                .usual = sg_speedup_of(SG_SPEEDUP_PRIOR),
+                .usual = usual_of(g, j),
         };
 }
 
@@ -110,6 +147,7 @@ static void take_over(struct sg_governed *j, const struct sg_governor_job *from)
         j->weight = from->weight;
         j->deadline = from->deadline;
         j->goal = from->goal;
+        j->program = from->program;
         j->steps = from->steps;
         j->aside = from->aside;
         j->restarted = from->restarted;
@@ -261,6 +299,7 @@ void sg_governor_end(struct sg_governor *g, uint64_t key, double now, double cpu
                 cpu = j->cpu;
         if (how == SG_ENDED_WELL && cpu > 0)
                 sg_history_add(&g->classes[j->class].history, cpu, sg_learner_claimed(j->learner));
+        keep_pace(g, j);
         if (how != SG_ENDED_BY_OTHERS && d->policy->finished)
                 d->policy->finished(d->state, key, cpu / g->cpus, d->clock);
         g->n_jobs--;
@@ -302,6 +341,7 @@ struct sg_governor *sg_governor_free(struct sg_governor *g)
         for (size_t i = 0; i < g->n_domains; i++)
                 sg_domain_free(g->domains[i]);
         sg_governor_forget(g);
+        sg_programs_deinit(&g->programs);
         free(g->jobs);
         free(g->domains);
         free(g->classes);

@@ -46,9 +46,10 @@ struct sg_governor_job {
         double deadline; /* INFINITY = none */
         enum sg_goal goal;
         bool aside, restarted;
-        uint64_t steps; /* as declared; 0 = not */
-        bool elastic;   /* it has as many threads as it is told: what it uses isn't what it could */
-        bool follows;   /* its runtime says so, of who didn't say what it can use: the same */
+        uint64_t program; /* which of its user's (core/job/command.h); 0 = not known */
+        uint64_t steps;   /* as declared; 0 = not */
+        bool elastic; /* it has as many threads as it is told: what it uses isn't what it could */
+        bool follows; /* its runtime says so, of who didn't say what it can use: the same */
 };
 
 int sg_governor_add(struct sg_governor *g, const struct sg_governor_job *j);

@@ -11,6 +11,7 @@
  */
 
 #include "core/govern/governor.h"
+#include "core/learn/programs.h"
 #include "proto/names.h"
 
 struct sg_domain {
@@ -29,6 +30,7 @@ struct sg_governed_class {
         double weight;
         struct sg_domain *domain;
         struct sg_class_history history;
+        struct sg_past past; /* how its jobs have scaled */
         /* of the step under way */
         uint32_t index; /* among its domain's classes */
         size_t n_active;
@@ -46,7 +48,7 @@ struct sg_governed {
         double arrival, domain_arrival; /* in the governor's clock, in its domain's */
         double cpu;                     /* CPU-seconds, as last heard */
         enum sg_goal goal;
-        uint64_t steps; /* as declared; 0 = not */
+        uint64_t program, steps; /* as declared; 0 = not */
         bool aside, restarted, elastic, follows, held;
         bool stood; /* was held, or is, since its use was last told */
         struct sg_learner *learner;
@@ -66,6 +68,7 @@ struct sg_governor {
         bool whole; /* shares may be planned in whole CPUs */
         struct sg_governed_class *classes;
         size_t n_classes;
+        struct sg_programs programs;
         struct sg_domain **domains;
         size_t n_domains;
         struct sg_governed **jobs; /* by key */

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TAG_NOW = 1, TAG_DOMAIN = 2, TAG_JOB = 3, TAG_HISTORY = 4 };
-enum { TAG_NAME = 1, TAG_TOOK = 2, TAG_GRANTED = 3 };
+enum { TAG_NOW = 1, TAG_DOMAIN = 2, TAG_JOB = 3, TAG_HISTORY = 4, TAG_PROGRAM = 5 };
+enum { TAG_NAME = 1, TAG_TOOK = 2, TAG_GRANTED = 3, TAG_PAST = 4 };
 enum { TAG_CLASS = 1, TAG_POLICY = 2, TAG_CLOCK = 3, TAG_STATE = 4, TAG_CAPACITY = 5 };
 enum { TAG_KEY = 1, TAG_ARRIVAL = 2, TAG_LEARNER = 3, TAG_ATTEMPT = 4 };
 
@@ -44,11 +44,16 @@ static void save_domain(const struct sg_governor *g, const struct sg_domain *d, 
 
 static void save_history(const struct sg_governed_class *c, struct sg_record *r)
 {
-        size_t history = sg_record_open(r, TAG_HISTORY);
+        size_t history = sg_record_open(r, TAG_HISTORY), mark;
+        struct sg_record_codec codec = {.out = r};
+        struct sg_past past = c->past;
 
         sg_record_put_str(r, TAG_NAME, c->name);
         sg_record_put(r, TAG_TOOK, &c->history, sizeof(c->history));
         sg_record_put_u64(r, TAG_GRANTED, c->granted);
+        mark = sg_record_open(r, TAG_PAST);
+        sg_past_code(&past, &codec);
+        sg_record_close(r, mark);
         sg_record_close(r, history);
 }
 
@@ -61,6 +66,7 @@ void sg_governor_save(const struct sg_governor *g, struct sg_record *r)
                 save_domain(g, g->domains[k], r);
         for (size_t c = 0; c < g->n_classes; c++)
                 save_history(&g->classes[c], r);
+        sg_programs_save(&g->programs, r, TAG_PROGRAM);
         for (size_t i = 0; i < g->n_jobs; i++) {
                 job = sg_record_open(r, TAG_JOB);
                 sg_record_put_u64(r, TAG_KEY, g->jobs[i]->key);
@@ -179,6 +185,19 @@ static int load_job(struct sg_governor *g, const struct sg_field *f)
         return 0;
 }
 
+static int load_past(struct sg_past *ret, const struct sg_field *f)
+{
+        struct sg_record_codec c = {.p = f->data, .end = f->data + f->size};
+        struct sg_past past = {};
+        int r;
+
+        sg_past_code(&past, &c);
+        r = sg_record_codec_end(&c);
+        if (r == 0)
+                *ret = past;
+        return r;
+}
+
 static int load_class_field(struct sg_governed_class *c, const struct sg_field *f)
 {
         uint64_t granted = 0;
@@ -186,6 +205,8 @@ static int load_class_field(struct sg_governed_class *c, const struct sg_field *
 
         if (f->tag == TAG_TOOK)
                 r = sg_history_load(&c->history, f->data, f->size);
+        if (f->tag == TAG_PAST)
+                r = load_past(&c->past, f);
         if (f->tag == TAG_GRANTED)
                 r = sg_field_u64(f, &granted);
         if (granted > 0 && granted <= SG_WEIGHT_MAX)
@@ -229,6 +250,8 @@ static int load_part(struct sg_governor *g, const struct sg_field *f, double now
 {
         if (f->tag == TAG_HISTORY)
                 return load_history(g, f);
+        if (f->tag == TAG_PROGRAM)
+                return sg_programs_load(&g->programs, f);
         if (isnan(now))
                 return 0;
         if (f->tag == TAG_DOMAIN)

@@ -38,6 +38,8 @@ struct sg_estimate {
         double exponent;            /* its speed grows as share^exponent; 1 = linearly */
         struct sg_speedup speedup;  /* … where shares come in whole CPUs */
         bool whole;                 /* they do */
+        uint32_t known;             /* bit o: its speed on about 2^o CPUs has been seen */
+        double every;               /* s between its reports, lately; 0 = not known */
         double efficiency;          /* G of the driving resource (eq. 4.2); NaN = none yet */
         double loss_rate;   /* |dE| per second alone, of E's range, by its last reports; NaN */
         uint64_t n_reports; /* that count, in this attempt */

@@ -20,6 +20,12 @@ double sg_speedup_next_exponent(double before)
         return log2(1 + 2 * (factor - 1) / factor);
 }
 
+void sg_speedup_make_concave(struct sg_speedup *s)
+{
+        for (int o = 1; o < SG_SPEEDUP_OCTAVES; o++)
+                s->exponent[o] = fmin(s->exponent[o], sg_speedup_next_exponent(s->exponent[o - 1]));
+}
+
 double sg_speedup_at(const struct sg_speedup *s, double cpus)
 {
         double sum = 0, here;

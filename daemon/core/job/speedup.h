@@ -20,6 +20,8 @@ struct sg_speedup {
 struct sg_speedup sg_speedup_of(double exponent);
 /* The largest that comes after `before` in a concave curve. */
 double sg_speedup_next_exponent(double before);
+/* What grows faster than that is lowered to it. */
+void sg_speedup_make_concave(struct sg_speedup *s);
 double sg_speedup_at(const struct sg_speedup *s, double cpus);
 /* The one exponent that comes to the same at so many CPUs; 1 up to one. */
 double sg_speedup_exponent(const struct sg_speedup *s, double cpus);

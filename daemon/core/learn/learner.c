@@ -154,7 +154,7 @@ static struct sg_speedup speedup_of(const struct sg_learner *l)
         if (l->job.whole && l->claims)
                 return l->claims->scaling.pace.curve;
         if (l->job.whole && !(l->job.exponent > 0))
-                return l->job.usual;
+                return l->job.usual.speedup;
         return sg_speedup_of(l->job.exponent > 0 ? l->job.exponent : 1);
 }
 
@@ -465,6 +465,7 @@ void sg_learner_estimate(const struct sg_learner *l, const struct sg_class_histo
                          double cpu, unsigned want, enum sg_resource driving,
                          struct sg_estimate *ret)
 {
+        const struct sg_pace *pace = sg_learner_pace(l);
         const double unknown = (double)NAN;
         struct place place;
 
@@ -475,6 +476,8 @@ void sg_learner_estimate(const struct sg_learner *l, const struct sg_class_histo
                 .exponent = exponent_of(l),
                 .speedup = speedup_of(l),
                 .whole = l->job.whole,
+                .known = pace ? sg_pace_known(pace) : 0,
+                .every = pace ? l->claims->scaling.every : 0,
                 .efficiency = unknown,
                 .loss_rate = unknown,
                 .n_reports = l->n_reports,
@@ -504,6 +507,13 @@ void sg_learner_mark(struct sg_learner *l, double now, enum sg_resource driving)
 {
         if (l->evals)
                 sg_efficiency_mark(&l->evals->efficiency, now, l->cpu, l->job.cpus, driving);
+}
+
+const struct sg_pace *sg_learner_pace(const struct sg_learner *l)
+{
+        return l->claims && l->claims->scaling.whole && !l->claims->scaling.given
+                       ? &l->claims->scaling.pace
+                       : NULL;
 }
 
 double sg_learner_claimed(const struct sg_learner *l)

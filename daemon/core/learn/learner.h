@@ -9,6 +9,7 @@
 #include "base/record.h"
 #include "core/job/estimate.h"
 #include "core/job/history.h"
+#include "core/learn/pace.h"
 #include "core/reports/report.h"
 
 struct sg_learner;
@@ -21,8 +22,8 @@ struct sg_learner_job {
                          */
         double exponent; /* its speed grows as share^exponent; NaN or 0: as measured */
         bool whole;      /* shares come in whole CPUs: there is a curve in place of an exponent */
-        struct sg_speedup usual; /* … of what it is thought to be at first */
-        uint64_t steps;          /* as declared at submission; 0 = not */
+        struct sg_usual usual; /* … of what it is thought to be at first */
+        uint64_t steps;        /* as declared at submission; 0 = not */
 };
 
 /* One report, or the newest of several since the last. */
@@ -66,6 +67,8 @@ void sg_learner_mark(struct sg_learner *l, double now, enum sg_resource driving)
 /* What it claimed to be in all when it was half done or later, CPU-seconds, for its class's
  * history; NaN */
 double sg_learner_claimed(const struct sg_learner *l);
+/* How its speeds have grown with its CPUs; NULL: it has said nothing that tells. */
+const struct sg_pace *sg_learner_pace(const struct sg_learner *l);
 /* One line on the size and where it comes from, and on distrust, for `explain`. */
 void sg_learner_explain(const struct sg_learner *l, char *buf, size_t size);
 

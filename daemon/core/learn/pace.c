@@ -2,19 +2,18 @@
 #include "core/learn/pace.h"
 #include "base/cleanup.h"
 #include <math.h>
+#include <string.h>
 
-#define FADE .97       /* with each interval of its level: about the last thirty */
-#define USUAL_ERROR .3 /* of what is usual: programs differ */
-#define NOISE .04      /* of one interval, at least: machines aren't steadier */
+#define FADE .97  /* with each interval of its level: about the last thirty */
+#define NOISE .04 /* of one interval, at least: machines aren't steadier */
 #define INTERVALS_MIN 2.
 #define LEAST -1       /* half as fast on two CPUs: worse isn't its threads */
 #define CHANGE_MIN .05 /* less is noise, and would only have plans changed */
 
-void sg_pace_init(struct sg_pace *p, const struct sg_speedup *usual)
+void sg_pace_init(struct sg_pace *p, const struct sg_usual *usual)
 {
-        *p = (struct sg_pace){.usual = *usual, .curve = *usual};
-        for (int o = 0; o < SG_SPEEDUP_OCTAVES; o++)
-                p->sure[o] = USUAL_ERROR;
+        *p = (struct sg_pace){.usual = *usual, .curve = usual->speedup};
+        memcpy(p->sure, usual->error, sizeof(p->sure));
 }
 
 static int level_of(double octaves)
@@ -32,19 +31,6 @@ static double variance_of(const struct sg_pace_level *l)
         return (fmax(spread, 0) + NOISE * NOISE) / l->n;
 }
 
-/* The exponent between two levels: the measured and the usual one, weighed. */
-static double between(const struct sg_pace_level *a, const struct sg_pace_level *b, double usual,
-                      double *ret_error)
-{
-        double octaves = b->cpus / b->n - a->cpus / a->n;
-        double measured = (b->speed / b->n - a->speed / a->n) / octaves;
-        double error = (variance_of(a) + variance_of(b)) / (octaves * octaves);
-        double weight = 1 / error, prior = 1 / (USUAL_ERROR * USUAL_ERROR);
-
-        *ret_error = sqrt(1 / (weight + prior));
-        return fmin(fmax((measured * weight + usual * prior) / (weight + prior), LEAST), 1);
-}
-
 static const struct sg_pace_level *next_level(const struct sg_pace *p, int *level)
 {
         for (; *level < SG_PACE_LEVELS; (*level)++)
@@ -53,15 +39,23 @@ static const struct sg_pace_level *next_level(const struct sg_pace *p, int *leve
         return NULL;
 }
 
-/* Beyond what was measured as usual, but no better than before: it is concave. */
-static void fit(const struct sg_pace *p, struct sg_speedup *curve, double *sure)
+/* The exponent between two levels. */
+static double between(const struct sg_pace_level *a, const struct sg_pace_level *b,
+                      double *ret_error)
+{
+        double octaves = b->cpus / b->n - a->cpus / a->n;
+
+        *ret_error = sqrt(variance_of(a) + variance_of(b)) / octaves;
+        return (b->speed / b->n - a->speed / a->n) / octaves;
+}
+
+void sg_pace_measured(const struct sg_pace *p, struct sg_usual *ret)
 {
         int from = 0, to;
         const struct sg_pace_level *a = next_level(p, &from), *b;
 
-        *curve = p->usual;
         for (int o = 0; o < SG_SPEEDUP_OCTAVES; o++)
-                sure[o] = USUAL_ERROR;
+                ret->speedup.exponent[o] = ret->error[o] = (double)NAN;
         for (; a; a = b, from = to) {
                 double exponent, error;
 
@@ -69,15 +63,35 @@ static void fit(const struct sg_pace *p, struct sg_speedup *curve, double *sure)
                 b = next_level(p, &to);
                 if (!b)
                         break;
-                exponent = between(a, b, p->usual.exponent[from], &error);
+                exponent = between(a, b, &error);
                 for (int o = from; o < to; o++) {
-                        curve->exponent[o] = exponent;
-                        sure[o] = error;
+                        ret->speedup.exponent[o] = exponent;
+                        ret->error[o] = error;
                 }
         }
-        for (int o = 1; o < SG_SPEEDUP_OCTAVES; o++)
-                curve->exponent[o] =
-                        fmin(curve->exponent[o], sg_speedup_next_exponent(curve->exponent[o - 1]));
+}
+
+/* The measured and the usual one, weighed. Beyond what was measured as usual, but no better than
+ * before: it is concave. */
+static void fit(const struct sg_pace *p, struct sg_speedup *curve, double *sure)
+{
+        struct sg_usual measured;
+
+        *curve = p->usual.speedup;
+        memcpy(sure, p->usual.error, sizeof(p->usual.error));
+        sg_pace_measured(p, &measured);
+        for (int o = 0; o < SG_SPEEDUP_OCTAVES; o++) {
+                double error = measured.error[o], usual = p->usual.error[o];
+                double weight = 1 / (error * error), prior = 1 / (usual * usual), exponent;
+
+                if (isnan(error))
+                        continue;
+                exponent = (measured.speedup.exponent[o] * weight + curve->exponent[o] * prior) /
+                           (weight + prior);
+                curve->exponent[o] = fmin(fmax(exponent, LEAST), 1);
+                sure[o] = sqrt(1 / (weight + prior));
+        }
+        sg_speedup_make_concave(curve);
 }
 
 bool sg_pace_take(struct sg_pace *p, double cpus, double speed)
@@ -97,6 +111,15 @@ bool sg_pace_take(struct sg_pace *p, double cpus, double speed)
         if (changed)
                 p->curve = curve;
         return changed;
+}
+
+uint32_t sg_pace_known(const struct sg_pace *p)
+{
+        uint32_t known = 0;
+
+        for (int i = 0; i < SG_PACE_LEVELS; i++)
+                known |= (uint32_t)(p->levels[i].n >= INTERVALS_MIN) << i;
+        return known;
 }
 
 double sg_pace_on_one(const struct sg_pace *p)

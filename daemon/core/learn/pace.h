@@ -9,8 +9,14 @@
 
 #include "core/job/speedup.h"
 #include <stdbool.h>
+#include <stdint.h>
 
 #define SG_PACE_LEVELS (SG_SPEEDUP_OCTAVES + 1) /* about 1, 2, 4 … CPUs */
+
+struct sg_usual {
+        struct sg_speedup speedup;
+        double error[SG_SPEEDUP_OCTAVES]; /* of each exponent, standard */
+};
 
 struct sg_pace {
         struct sg_pace_level {
@@ -18,13 +24,17 @@ struct sg_pace {
                 double cpus;          /* Σ log2, of CPUs from one up */
                 double speed, square; /* Σ of logarithms, and their squares */
         } levels[SG_PACE_LEVELS];
-        struct sg_speedup usual; /* as it is thought to be without any of that */
+        struct sg_usual usual; /* as it is thought to be without any of that */
         struct sg_speedup curve;
         double sure[SG_SPEEDUP_OCTAVES]; /* standard error of each exponent */
 };
 
-void sg_pace_init(struct sg_pace *p, const struct sg_speedup *usual);
+void sg_pace_init(struct sg_pace *p, const struct sg_usual *usual);
 /* With so many CPUs it did so much of its work per second. True: the curve has changed. */
 bool sg_pace_take(struct sg_pace *p, double cpus, double speed);
+/* What its speeds alone say; error NaN: nothing of that octave. */
+void sg_pace_measured(const struct sg_pace *p, struct sg_usual *ret);
+/* Bit o: its speed on about 2^o CPUs is known. */
+uint32_t sg_pace_known(const struct sg_pace *p);
 /* Of its work per second, on one CPU; NaN: not known. */
 double sg_pace_on_one(const struct sg_pace *p);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 /* Another layout gets another tag. */
-enum { TAG_EVALS = 3, TAG_COUNTERS = 5, TAG_CLAIMS = 6, TAG_LEARNER = 7 };
+enum { TAG_EVALS = 3, TAG_COUNTERS = 5, TAG_LEARNER = 7, TAG_CLAIMS = 8 };
 
 SG_DEFINE_CLEANUP(struct sg_learner *, sg_learner_free)
 
@@ -49,7 +49,8 @@ static void code_pace(struct sg_record_codec *c, struct sg_pace *p)
                 sg_record_codec_double(c, &p->levels[i].speed);
                 sg_record_codec_double(c, &p->levels[i].square);
         }
-        sg_record_codec_doubles(c, p->usual.exponent, SG_SPEEDUP_OCTAVES);
+        sg_record_codec_doubles(c, p->usual.speedup.exponent, SG_SPEEDUP_OCTAVES);
+        sg_record_codec_doubles(c, p->usual.error, SG_SPEEDUP_OCTAVES);
         sg_record_codec_doubles(c, p->curve.exponent, SG_SPEEDUP_OCTAVES);
         sg_record_codec_doubles(c, p->sure, SG_SPEEDUP_OCTAVES);
 }
@@ -60,7 +61,7 @@ static void code_scaling(struct sg_record_codec *c, struct sg_scaling *s)
                 &s->exponent,  &s->now,   &s->cpu,          &s->done,         &s->begun,
                 &s->begun_cpu, &s->x,     &s->lowest,       &s->highest,      &s->n,
                 &s->share,     &s->speed, &s->share_square, &s->speed_square, &s->product,
-                &s->own,
+                &s->own,       &s->every,
         };
 
         for (size_t i = 0; i < SG_ELEMENTSOF(fields); i++)

@@ -2,7 +2,8 @@
 #include "core/learn/scaling.h"
 #include <math.h>
 
-#define STEADY 1.25     /* highest ÷ lowest share in an interval that tells something */
+#define STEADY 1.25 /* highest ÷ lowest share in an interval that tells something */
+#define EVERY_RATE .3
 #define SECONDS_MIN 1.0 /* of an interval: less is counting noise */
 #define SHARE_MIN 0.02  /* … as is less of the node */
 #define FADE 0.98       /* per interval: about the last fifty */
@@ -24,12 +25,14 @@ void sg_scaling_init(struct sg_scaling *s, double exponent)
         sg_scaling_give(s, exponent);
 }
 
-void sg_scaling_use_whole(struct sg_scaling *s, const struct sg_speedup *usual)
+void sg_scaling_use_whole(struct sg_scaling *s, const struct sg_usual *usual)
 {
-        const struct sg_speedup given = sg_speedup_of(s->exponent);
+        struct sg_usual from = *usual;
 
+        if (s->given)
+                from.speedup = sg_speedup_of(s->exponent);
         s->whole = true;
-        sg_pace_init(&s->pace, s->given ? &given : usual);
+        sg_pace_init(&s->pace, &from);
 }
 
 static double share_since(const struct sg_scaling *s, const struct sg_scaling_count *c)
@@ -116,6 +119,8 @@ bool sg_scaling_report(struct sg_scaling *s, double x, const struct sg_scaling_c
 
         if (dt < SECONDS_MIN)
                 return false;
+        if (s->whole)
+                s->every = s->every > 0 ? s->every + EVERY_RATE * (dt - s->every) : dt;
         tells = share >= SHARE_MIN && x > s->x &&
                 (s->own > 0 || s->highest <= STEADY * s->lowest) && !isnan(s->own);
         if (tells && s->whole)

@@ -21,7 +21,8 @@ struct sg_scaling {
         double done;     /* CPU-seconds alone that the job has made of its shares */
         /* since the last report */
         double begun, begun_cpu, x;
-        double own; /* CPUs that it has had for itself; NaN = they changed */
+        double every; /* s between two, lately; 0 = not known */
+        double own;   /* CPUs that it has had for itself; NaN = they changed */
         double lowest, highest;
         /* of intervals, older ones fade */
         double n, share, speed, share_square, speed_square, product; /* logarithms */
@@ -37,7 +38,7 @@ struct sg_scaling_count {
 
 void sg_scaling_init(struct sg_scaling *s, double exponent /* NaN or 0: as measured */);
 /* From the beginning: shares come in whole CPUs. usual: what is thought of its curve. */
-void sg_scaling_use_whole(struct sg_scaling *s, const struct sg_speedup *usual);
+void sg_scaling_use_whole(struct sg_scaling *s, const struct sg_usual *usual);
 void sg_scaling_give(struct sg_scaling *s, double exponent /* likewise */); /* in its place */
 void sg_scaling_advance(struct sg_scaling *s, const struct sg_scaling_count *c);
 /* What `done` will be then. */

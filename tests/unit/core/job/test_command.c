@@ -97,12 +97,35 @@ static void test_both(void **state)
         assert_string_equal(shown, "sh -c a?b");
 }
 
+static void same(const char *a, const char *b, bool same)
+{
+        if ((sg_command_program(a) == sg_command_program(b)) != same)
+                fail_msg("\"%s\" and \"%s\"", a, b);
+}
+
+/* Options may differ, scripts and modules may not. */
+static void test_program(void **state)
+{
+        (void)state;
+        same("python train.py --lr .1 data/a", "python train.py --lr .2 data/b", true);
+        same("python -u train.py", "python train.py", true);
+        same("python train.py", "python test.py", false);
+        same("python -m a.b --x", "python -m a.c --x", false);
+        same("python -m train 1", "python -m train 2", true);
+        same("python -m train", "python -m test", false);
+        same("./train --lr 0.1", "./train --lr 0.25", true);
+        same("./train a/b", "./train a/c", false);
+        same("train", "trai n", false);
+        same("python a.py", "pythona.py", false);
+        assert_true(sg_command_program("") != 0 && sg_command_program(" ") != 0);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_words), cmocka_unit_test(test_long_line),
                 cmocka_unit_test(test_shown), cmocka_unit_test(test_shown_is_short),
-                cmocka_unit_test(test_both),
+                cmocka_unit_test(test_both),  cmocka_unit_test(test_program),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

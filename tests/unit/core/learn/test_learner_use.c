@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What a job could use, and how its speed grows with that: from what it used and waited for. */
 
+#include "core/learn/past.h"
 #include "test_learner.h"
 
 static void width_is_what_it_used_and_waited_for(void **state)
@@ -180,7 +181,7 @@ static void an_exponent_can_be_given_later(void **state)
 static struct sg_learner *make_whole(void)
 {
         const struct sg_learner_job j = {
-                .cpus = 2, .probe = 3, .whole = true, .usual = sg_speedup_of(SG_SPEEDUP_PRIOR)};
+                .cpus = 2, .probe = 3, .whole = true, .usual = sg_usual_of_all()};
         struct sg_learner *l;
 
         assert_int_equal(sg_learner_new(&l, &j), 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Speed-ups, and what speeds say of them. */
 #include "base/rng.h"
-#include "core/learn/pace.h"
+#include "core/learn/past.h"
 #include "tests/unit/test.h"
 #include <math.h>
 
@@ -42,7 +42,7 @@ static void run(struct sg_pace *p, double exponent, double cpus, unsigned interv
 
 static void test_learns(void **state)
 {
-        const struct sg_speedup usual = sg_speedup_of(SG_SPEEDUP_PRIOR);
+        const struct sg_usual usual = sg_usual_of_all();
 
         (void)state;
         for (uint64_t seed = 1; seed <= 100; seed++) {
@@ -74,7 +74,7 @@ static void test_learns(void **state)
 /* What is learnt changes in steps that matter, not with each interval. */
 static void test_does_not_flap(void **state)
 {
-        const struct sg_speedup usual = sg_speedup_of(SG_SPEEDUP_PRIOR);
+        const struct sg_usual usual = sg_usual_of_all();
         unsigned changes = 0;
         struct sg_pace p;
         struct sg_rng rng;
@@ -94,7 +94,7 @@ static void test_does_not_flap(void **state)
 /* One that is slower with two CPUs isn't thought to be faster with four than with two. */
 static void test_no_gain_stays_none(void **state)
 {
-        const struct sg_speedup usual = sg_speedup_of(SG_SPEEDUP_PRIOR);
+        const struct sg_usual usual = sg_usual_of_all();
         struct sg_pace p;
 
         (void)state;

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/*
+ * How jobs of a kind have scaled, and what the next of that kind is therefore thought to do, before
+ * its own speeds tell. A kind is a class, or within it a program of one user's.
+ */
+
+#include "base/record-codec.h"
+#include "core/learn/pace.h"
+
+/* By octaves of CPUs, of jobs whose own speeds have told; older ones fade. All zero: none yet. */
+struct sg_past {
+        double n[SG_SPEEDUP_OCTAVES], sum[SG_SPEEDUP_OCTAVES], square[SG_SPEEDUP_OCTAVES];
+};
+
+/* Of any program. */
+struct sg_usual sg_usual_of_all(void);
+/* What such a job has shown until its end. True: that was something. */
+bool sg_past_add(struct sg_past *p, const struct sg_pace *shown);
+/* Of one more of this kind; wider: of the kind that this one belongs to. differ: how much those of
+ * this kind differ from each other, at least. */
+struct sg_usual sg_past_usual(const struct sg_past *p, const struct sg_usual *wider, double differ);
+void sg_past_code(struct sg_past *p, struct sg_record_codec *c);
