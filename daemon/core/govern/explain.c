@@ -175,6 +175,7 @@ const char *sg_governor_reason(enum sg_share_reason r)
                 [SG_REASON_LEAST_USED] = "by what each has used",
                 [SG_REASON_GAIN] = "by what each gains next",
                 [SG_REASON_PLAN] = "by a plan for jobs that don't get faster in proportion",
+                [SG_REASON_TRIAL] = "for some reports, to see how fast it is on so many CPUs",
                 [SG_REASON_DEADLINE] = "what its deadline takes",
                 [SG_REASON_DROPPED] = "its deadline can't be met any more: it gets what is left",
                 [SG_REASON_SPARE] = "what deadlines leave",

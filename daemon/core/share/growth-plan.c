@@ -15,6 +15,7 @@
 #define WHOLE .25   /* so much more of a CPU is one */
 #define SEVERAL 1.2 /* CPUs: who can use fewer has no thread that could want another */
 
+#define SLIGHT .05
 #define STAY 1.1 /* so much shorter must another be to take the CPUs of one that has some */
 
 /* Those that take part in a plan. */
@@ -85,6 +86,25 @@ static size_t set_probes(struct sg_growth_line *l, double cpus, double *left)
         return n;
 }
 
+/* Comes after them. */
+static bool set_trial(struct sg_growth_line *l, const struct sg_growth_tried *tried, size_t at,
+                      double cpus, double *left)
+{
+        struct sg_growth_job *j = tried->job;
+
+        if (!j || at > 0 || tried->cpus > *left * cpus + SLIGHT)
+                return false;
+        j->cpus = tried->cpus;
+        j->share = fmin(tried->cpus / cpus, *left);
+        j->weight = 1;
+        j->list = SG_LIST_RUN;
+        j->reason = SG_REASON_TRIAL;
+        j->other = 0;
+        *left = fmax(*left - tried->cpus / cpus, 0);
+        l->order[at] = j;
+        return true;
+}
+
 static void take(struct sg_growth_line *l, size_t first, const struct planned *p, double cpus)
 {
         for (size_t i = 0; i < p->n; i++) {
@@ -110,26 +130,28 @@ static void make_wait(const struct planned *p)
 }
 
 int sg_growth_plan(struct sg_growth_line *l, enum sg_objective objective, double capacity,
-                   double cpus)
+                   double cpus, const struct sg_growth_tried *tried)
 {
         _cleanup_(planned_deinit) struct planned p = {};
         struct sg_search_node node = {.now = l->now, .capacity = capacity, .cpus = cpus};
         struct sg_search_plan plan;
         size_t probes = cpus > 0 ? set_probes(l, cpus, &node.capacity) : 0;
+        bool trial = cpus > 0 && set_trial(l, tried, probes, cpus, &node.capacity);
         double usual = usual_exponent(l);
+        size_t first = probes + trial;
         int r = planned_init(&p, l->n);
 
         if (r < 0)
                 return r;
         for (size_t i = 0; i < l->n; i++)
-                if (l->jobs[i].list != SG_LIST_PROBE)
+                if (l->jobs[i].list != SG_LIST_PROBE && !(trial && &l->jobs[i] == tried->job))
                         add(&p, &l->jobs[i], usual);
-        if (probes > 0 && node.capacity * cpus < 1 - WHOLE)
+        if (first > 0 && node.capacity * cpus < 1 - WHOLE)
                 make_wait(&p);
         else
                 r = sg_plan_search(p.jobs, p.n, &node, objective, &plan);
         if (r < 0)
                 return r;
-        take(l, probes, &p, cpus);
+        take(l, first, &p, cpus);
         return 0;
 }

@@ -78,7 +78,11 @@ size_t sg_growth_run_set(struct sg_growth_line *l, double capacity);
 /* Instead of both, for jobs of which some scale badly: a plan for all to the end (plan-search.h).
  * Fills order, share, list, reason, and weight with 1: they are to be as the shares. cpus: of the
  * node, of which each gets whole ones; 0 = shares of any size. -ENOMEM */
+struct sg_growth_tried { /* who has so many CPUs whatever is planned; job NULL: nobody */
+        struct sg_growth_job *job;
+        uint32_t cpus;
+};
 int sg_growth_plan(struct sg_growth_line *l, enum sg_objective objective, double capacity,
-                   double cpus);
+                   double cpus, const struct sg_growth_tried *tried);
 /* When that choice can first change though nothing was heard; INFINITY = never. */
 double sg_growth_next(const struct sg_growth_line *l);

@@ -10,6 +10,7 @@
  */
 
 #include "core/share/growth-probe.h"
+#include "core/share/growth-trial.h"
 #include "core/share/growth.h"
 #include "core/share/policies.h"
 #include "core/share/promise.h"
@@ -28,7 +29,8 @@ struct growth {
         const struct sg_share_settings *settings;
         struct sg_promise *promise;
         struct sg_probes probes;
-        uint64_t first;     /* key of the one that was chosen last */
+        uint64_t first; /* key of the one that was chosen last */
+        struct sg_growth_trial trial;
         uint64_t *confined; /* keys of those that had CPUs of their own then, ascending */
         size_t n_confined;
 };
@@ -206,12 +208,17 @@ static void line_up(const struct growth *g, struct step *p)
 /* Whoever scales, a probe isn't long enough to plan for. */
 static int share_out(struct growth *g, struct step *p, double capacity)
 {
-        if (p->planned && p->s->cpus > 0)
+        struct sg_growth_tried tried = {};
+
+        if (p->planned && p->s->cpus > 0) {
+                tried.job = sg_growth_try(&g->trial, &p->line, p->s->cpus);
+                tried.cpus = g->trial.cpus;
                 return sg_growth_plan(&p->line, g->settings->objective, p->line.capacity,
-                                      p->s->cpus);
+                                      p->s->cpus, &tried);
+        }
         p->planned = p->planned && p->line.chosen && !isinf(p->line.chosen->index);
         if (p->planned)
-                return sg_growth_plan(&p->line, g->settings->objective, capacity, 0);
+                return sg_growth_plan(&p->line, g->settings->objective, capacity, 0, &tried);
         (void)sg_growth_run_set(&p->line, capacity);
         return 0;
 }
@@ -334,12 +341,13 @@ static int remember(struct growth *g, const struct step *p)
         return remember_confined(g, p);
 }
 
-/* Others' parts follow when a probe is over. */
-static double next_of_plan(const struct step *p)
+/* Others' parts follow when a probe or a trial is over. */
+static double next_of_plan(const struct growth *g, const struct step *p)
 {
         bool probes = p->line.n > 0 && p->line.order[0]->list == SG_LIST_PROBE;
 
-        return probes ? p->s->now + p->line.tick : INFINITY;
+        return fmin(probes ? p->s->now + p->line.tick : INFINITY,
+                    g->trial.key != 0 ? g->trial.until : INFINITY);
 }
 
 static int growth_step(void *state, const struct sg_share_snapshot *s, struct sg_share_out *out,
@@ -366,7 +374,7 @@ static int growth_step(void *state, const struct sg_share_snapshot *s, struct sg
         if (r < 0)
                 return r;
         tell(&p, out);
-        *ret_next = fmin(p.planned ? next_of_plan(&p) : sg_growth_next(&p.line),
+        *ret_next = fmin(p.planned ? next_of_plan(g, &p) : sg_growth_next(&p.line),
                          p.many_users ? sg_probes_next(&g->probes) : INFINITY);
         return 0;
 }
@@ -379,7 +387,7 @@ static void growth_finished(void *state, uint64_t key, double used, double now)
         sg_promise_finished(g->promise, key, used);
 }
 
-enum { TAG_FIRST = 1, TAG_PROMISE = 2, TAG_PROBES = 3, TAG_CONFINED = 4 };
+enum { TAG_FIRST = 1, TAG_PROMISE = 2, TAG_PROBES = 3, TAG_CONFINED = 4, TAG_TRIAL = 5 };
 
 static void growth_save(const void *state, struct sg_record *r)
 {
@@ -393,6 +401,7 @@ static void growth_save(const void *state, struct sg_record *r)
         sg_probes_save(&g->probes, r, TAG_PROBES);
         if (g->n_confined > 0)
                 sg_record_put(r, TAG_CONFINED, g->confined, g->n_confined * sizeof(*g->confined));
+        sg_growth_trial_save(&g->trial, r, TAG_TRIAL);
 }
 
 static int load_confined(struct growth *g, const struct sg_field *f)
@@ -426,6 +435,8 @@ static int load_field(struct growth *g, const struct sg_field *f)
                 return sg_probes_load(&g->probes, f->data, f->size);
         case TAG_CONFINED:
                 return load_confined(g, f);
+        case TAG_TRIAL:
+                return sg_growth_trial_load(&g->trial, f);
         default:
                 return 0;
         }
@@ -447,6 +458,7 @@ static int growth_load(void *state, const void *data, size_t size)
                 return 0;
         g->first = 0;
         g->n_confined = 0;
+        g->trial = (struct sg_growth_trial){};
         (void)sg_promise_load(g->promise, NULL, 0);
         sg_probes_deinit(&g->probes);
         return r;

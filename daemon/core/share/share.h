@@ -96,6 +96,7 @@ enum sg_share_reason {
         SG_REASON_LEAST_USED, /* las */
         SG_REASON_GAIN,       /* slaq */
         SG_REASON_PLAN,       /* of a plan for jobs that scale badly */
+        SG_REASON_TRIAL,      /* … which need to know how this one does with so many CPUs */
         SG_REASON_DEADLINE,
         SG_REASON_DROPPED,
         SG_REASON_SPARE,

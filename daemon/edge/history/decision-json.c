@@ -24,6 +24,7 @@ static const char *const reasons[] = {
         [SG_REASON_LEAST_USED] = "least-used",
         [SG_REASON_GAIN] = "gain",
         [SG_REASON_PLAN] = "plan",
+        [SG_REASON_TRIAL] = "trial",
         [SG_REASON_DEADLINE] = "deadline",
         [SG_REASON_DROPPED] = "dropped",
         [SG_REASON_SPARE] = "spare",
