@@ -280,8 +280,10 @@ static int open_runtime(struct sg_manager *m, const struct sg_manager_options *o
 
 static int make_parts(struct sg_manager *m)
 {
-        int r = sg_jobs_new(&m->jobs, m);
+        int r = sg_ledger_new(&m->ledger);
 
+        if (r >= 0)
+                r = sg_jobs_new(&m->jobs, m);
         if (r < 0)
                 return r;
         m->jobs->calls = &sg_api_live_calls;
@@ -390,6 +392,7 @@ struct sg_manager *sg_manager_free(struct sg_manager *m)
         sg_job_reader_free(m->reader);
         sg_backend_free(m->backend);
         sg_users_free(m->users);
+        sg_ledger_free(m->ledger);
         sg_overrides_free(m->policy);
         sg_settings_free(m->settings);
         sg_node_deinit(&m->node);

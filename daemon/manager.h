@@ -10,6 +10,7 @@
  * is gone.
  */
 
+#include "core/account/ledger.h"
 #include "core/settings/settings.h"
 #include "edge/bus/server.h"
 #include "edge/bus/service.h"
@@ -35,6 +36,7 @@ struct sg_manager_options {
 
 struct sg_manager {
         sd_event *event;
+        struct sg_ledger *ledger; /* what each user makes us hold */
         struct sg_node node;
         struct sg_store *store;
         struct sg_backend *backend;
