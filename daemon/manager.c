@@ -194,15 +194,16 @@ static const struct sg_bus_service_ops service_ops = {
 
 static int open_bus(struct sg_manager *m, const struct sg_manager_options *o)
 {
+        const struct sg_bus_host host = {m->event, m->ledger, m};
         _cleanup_free_ char *path = NULL;
         int r;
 
         if (!o->socket && asprintf(&path, "%s/bus", sg_store_dir(m->store)) < 0)
                 return -ENOMEM;
-        r = sg_bus_server_new(&m->server, m->event, o->socket ?: path, &server_ops, m);
+        r = sg_bus_server_new(&m->server, &host, o->socket ?: path, &server_ops);
         if (r < 0 || !o->message_bus)
                 return r;
-        r = sg_bus_service_new(&m->service, m->event, o->user, SG_BUS_NAME, &service_ops, m);
+        r = sg_bus_service_new(&m->service, &host, o->user, SG_BUS_NAME, &service_ops);
         return r == -ENXIO ? 0 : r;
 }
 
@@ -290,7 +291,7 @@ static int make_parts(struct sg_manager *m)
         r = sg_users_new(&m->users, m->event);
         if (r >= 0)
                 r = find_preload(&m->preload);
-        return r < 0 ? r : sg_authorizer_new(&m->authorizer);
+        return r < 0 ? r : sg_authorizer_new(&m->authorizer, m->ledger);
 }
 
 static int manager_start(struct sg_manager *m, const struct sg_manager_options *o, char **ret_why)

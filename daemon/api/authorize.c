@@ -14,9 +14,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Calls that are kept, with all that they carry. */
-#define KEPT_MAX 256U
-#define KEPT_PER_USER_MAX 64U
 /* A call may look something up in the store before it comes for its answer. */
 #define KEPT_USEC (30 * SG_USEC_PER_SEC)
 /* What polkit says of users' own jobs is asked for once in this time, so that a submission does not
@@ -47,8 +44,8 @@ struct known {
 };
 
 struct sg_authorizer {
-        struct sg_list kept;
-        unsigned n_kept;
+        struct sg_ledger *ledger;
+        struct sg_list kept; /* calls, with all that they carry */
         sd_event_source *sweep_timer;
         struct known known[KNOWN_MAX];
 };
@@ -59,12 +56,13 @@ struct wish {
         const struct sg_job *job; /* NULL: a new one of the caller's own, or the node */
 };
 
-int sg_authorizer_new(struct sg_authorizer **ret)
+int sg_authorizer_new(struct sg_authorizer **ret, struct sg_ledger *ledger)
 {
         struct sg_authorizer *a = calloc(1, sizeof(*a));
 
         if (!a)
                 return -ENOMEM;
+        a->ledger = ledger;
         sg_list_init(&a->kept);
         *ret = a;
         return 0;
@@ -81,7 +79,7 @@ static void kept_free(struct kept *k)
         struct kept *other, *next;
 
         sg_list_remove(&k->link);
-        k->authorizer->n_kept--;
+        sg_ledger_give(k->authorizer->ledger, k->uid, SG_CHARGE_QUESTIONS, 1);
         if (k->question)
                 sg_list_foreach_safe (other, next, &k->authorizer->kept, link)
                         if (other->asker == k) {
@@ -228,16 +226,6 @@ static void on_verdict(struct sg_polkit_answer answer, void *userdata)
         answer_one(k, answer);
 }
 
-static bool has_room(struct sg_authorizer *a, uid_t uid)
-{
-        struct kept *k;
-        unsigned n = 0;
-
-        sg_list_foreach (k, &a->kept, link)
-                n += k->uid == uid;
-        return n < KEPT_PER_USER_MAX && a->n_kept < KEPT_MAX;
-}
-
 /* A user who submits a hundred jobs at once is asked about once. */
 static struct kept *find_asker(struct sg_authorizer *a, const struct kept *k)
 {
@@ -273,13 +261,16 @@ static int keep(struct sg_manager *m, sd_bus *bus, struct sg_client *c, sd_bus_m
 {
         struct sg_authorizer *a = m->authorizer;
         struct kept *k;
-        int r = 0;
+        int r;
 
-        if (!has_room(a, c->caller.uid))
-                return -EBUSY;
         k = calloc(1, sizeof(*k));
         if (!k)
                 return -ENOMEM;
+        r = sg_ledger_take(a->ledger, c->caller.uid, SG_CHARGE_QUESTIONS, 1);
+        if (r != 0) {
+                free(k);
+                return r < 0 ? r : -EBUSY;
+        }
         *k = (struct kept){.authorizer = a,
                            .call = sd_bus_message_ref(call),
                            .client = c,
@@ -289,7 +280,6 @@ static int keep(struct sg_manager *m, sd_bus *bus, struct sg_client *c, sd_bus_m
                                    sd_bus_message_get_allow_interactive_authorization(call) > 0};
         k->asker = find_asker(a, k);
         sg_list_append(&a->kept, &k->link);
-        a->n_kept++;
         if (!k->asker)
                 r = ask(m, bus, k, wish);
         if (r < 0)

@@ -8,12 +8,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* `schedctl wait --any` asks for all of its jobs at once, and a user may have 10,000. */
-#define WAITERS_PER_USER_MAX 32768U
-
 /* A call that is answered later. */
 struct sg_waiter {
         struct sg_list job_link, client_link;
+        struct sg_ledger *ledger;
         struct sg_client *client;
         sd_bus_message *call;
         bool acknowledge; /* answered with nothing as soon as the decision is durable, else with the
@@ -43,7 +41,8 @@ static void waiter_free(struct sg_waiter *w)
 {
         sg_list_remove(&w->job_link);
         sg_list_remove(&w->client_link);
-        w->client->n_waiters--;
+        if (!w->acknowledge)
+                sg_ledger_give(w->ledger, w->client->caller.uid, SG_CHARGE_WAITERS, 1);
         sd_bus_message_unref(w->call);
         free(w);
 }
@@ -76,47 +75,34 @@ void sg_callers_disconnect(struct sg_manager *m, struct sg_client *c)
 
 /* Calls that wait */
 
-static unsigned count_waiters(struct sg_list *clients, uid_t uid)
-{
-        struct sg_client *c;
-        unsigned n = 0;
-
-        sg_list_foreach (c, clients, link)
-                n += c->caller.uid == uid ? c->n_waiters : 0;
-        return n;
-}
-
-static bool has_too_many(struct sg_manager *m, const struct sg_client *c)
-{
-        unsigned n = count_waiters(sg_bus_server_clients(m->server), c->caller.uid);
-
-        if (m->service)
-                n += count_waiters(sg_bus_service_clients(m->service), c->caller.uid);
-        return n >= WAITERS_PER_USER_MAX;
-}
-
 int sg_waiter_add(struct sg_live *l, struct sg_client *c, sd_bus_message *call, bool acknowledge)
 {
+        struct sg_ledger *ledger = l->manager->ledger;
         struct sg_callers *callers;
         struct sg_waiter *w;
         int r;
 
-        if (!acknowledge && c->caller.uid != 0 && has_too_many(l->manager, c))
-                return sd_bus_reply_method_errorf(call, SG_ERROR_BUSY,
-                                                  "user %u waits for too many jobs at once",
-                                                  c->caller.uid);
         r = callers_get(l, &callers);
         if (r < 0)
                 return r;
         w = calloc(1, sizeof(*w));
         if (!w)
                 return -ENOMEM;
+        /* What frees room is always taken. */
+        r = acknowledge ? 0 : sg_ledger_take(ledger, c->caller.uid, SG_CHARGE_WAITERS, 1);
+        if (r != 0) {
+                free(w);
+                return r < 0 ? r
+                             : sd_bus_reply_method_errorf(call, SG_ERROR_BUSY,
+                                                          "user %u waits for too many jobs at once",
+                                                          c->caller.uid);
+        }
+        w->ledger = ledger;
         w->client = c;
         w->call = sd_bus_message_ref(call);
         w->acknowledge = acknowledge;
         sg_list_append(&callers->waiters, &w->job_link);
         sg_list_append(&c->waiters, &w->client_link);
-        c->n_waiters++;
         return 0;
 }
 

@@ -18,6 +18,7 @@ static const struct bound {
         [SG_CHARGE_REQUESTS] = {8 * MIB, 16 * MIB},
         [SG_CHARGE_ANSWERS] = {2 * MIB, 16 * MIB},
         [SG_CHARGE_CONNECTIONS] = {128, 512},
+        /* Each costs a match rule of ours, of which a bus grants 512 to a connection. */
         [SG_CHARGE_CALLERS] = {64, 256},
         [SG_CHARGE_QUESTIONS] = {64, 256},
         [SG_CHARGE_LOOKUPS] = {16, 256},

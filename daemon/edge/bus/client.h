@@ -14,11 +14,14 @@ struct sg_client {
         sd_bus *bus;
         char *name; /* on a message bus that is shared with others; NULL: bus is its own */
         struct sg_caller caller;
-        bool stuck;             /* its bus has stopped reading and is about to be dropped */
-        bool subscribed;        /* wants signals */
-        bool runs;              /* the owner's: it has asked for a foreground job */
-        unsigned pages;         /* the owner's: lists that are being made */
-        unsigned n_waiters;     /* the owner's */
+        bool stuck;           /* its bus has stopped reading and is about to be dropped */
+        bool subscribed;      /* wants signals */
+        bool runs;            /* the owner's: it has asked for a foreground job */
+        unsigned pages;       /* the owner's: lists that are being made */
+        unsigned n_held;      /* calls that wait until it is known who asks */
+        uint64_t called_usec; /* the last time, monotonic */
+        bool placed;          /* it has a place (places.h) */
+        void (*drop)(struct sg_client *c);
         struct sg_list waiters; /* the owner's: calls that are answered later */
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "edge/bus/server.h"
 #include "base/cleanup.h"
+#include "base/time-util.h"
 #include "edge/bus/listen.h"
 #include "edge/common/log.h"
 #include <errno.h>
@@ -8,8 +9,6 @@
 #include <sys/socket.h>
 #include <syslog.h>
 
-#define CLIENTS_MAX 512U
-#define CLIENTS_PER_USER_MAX 128U
 #define AUTH_USEC (5ULL * 1000000)
 #define PAUSE_USEC (100ULL * 1000)
 
@@ -20,8 +19,7 @@ struct sg_bus_server {
         sd_id128_t id;
         char *path;
         bool kept; /* the path outlives us */
-        struct sg_list clients;
-        unsigned n_clients;
+        struct sg_places places;
         const struct sg_bus_server_ops *ops;
         void *userdata;
 };
@@ -38,11 +36,16 @@ static void peer_drop(struct peer *p)
         sd_bus *bus = p->client.bus;
 
         s->ops->disconnected(&p->client, s->userdata);
-        s->n_clients--;
+        sg_places_give(&s->places, &p->client);
         sd_event_source_disable_unref(p->auth_timer);
         sg_client_deinit(&p->client);
         free(p);
         sd_bus_close_unref(bus);
+}
+
+static void drop(struct sg_client *c)
+{
+        peer_drop((struct peer *)c);
 }
 
 static int on_disconnected(sd_bus_message *m, void *userdata, sd_bus_error *error)
@@ -63,6 +66,7 @@ static int on_message(sd_bus_message *m, void *userdata, sd_bus_error *error)
                 return 0;
         if (p->auth_timer) /* whoever calls has authenticated */
                 p->auth_timer = sd_event_source_disable_unref(p->auth_timer);
+        p->client.called_usec = sg_now_monotonic_usec();
         return sg_client_reads(&p->client) ? 0 : 1;
 }
 
@@ -77,16 +81,6 @@ static int on_auth_timeout(sd_event_source *source, uint64_t usec, void *userdat
         else
                 peer_drop(p);
         return 0;
-}
-
-static unsigned count_of_user(struct sg_bus_server *s, uid_t uid)
-{
-        struct sg_client *c;
-        unsigned n = 0;
-
-        sg_list_foreach (c, &s->clients, link)
-                n += c->caller.uid == uid;
-        return n;
 }
 
 static int peer_start(struct peer *p, int fd)
@@ -124,13 +118,6 @@ static int peer_start(struct peer *p, int fd)
         return r < 0 ? r : s->ops->connected(c, s->userdata);
 }
 
-/* However many there are, root gets in: to see who it is that takes all the places. */
-static bool has_room(struct sg_bus_server *s, uid_t uid)
-{
-        return uid == 0 ||
-               (s->n_clients < CLIENTS_MAX && count_of_user(s, uid) < CLIENTS_PER_USER_MAX);
-}
-
 static int peer_new(struct sg_bus_server *s, int accepted)
 {
         _cleanup_close_ int fd = accepted;
@@ -142,16 +129,15 @@ static int peer_new(struct sg_bus_server *s, int accepted)
                 return -ENOMEM;
         p->server = s;
         sg_client_init(&p->client);
+        p->client.drop = drop;
         r = sg_caller_from_socket(&p->client.caller, fd);
-        if (r >= 0 && !has_room(s, p->client.caller.uid))
-                r = -EUSERS;
+        if (r >= 0)
+                r = sg_places_take(&s->places, &p->client);
         if (r < 0) {
                 sg_client_deinit(&p->client);
                 free(p);
                 return r;
         }
-        sg_list_append(&s->clients, &p->client.link);
-        s->n_clients++;
         r = peer_start(p, TAKE_FD(fd));
         if (r < 0)
                 peer_drop(p);
@@ -201,8 +187,8 @@ static int on_connection(sd_event_source *source, int fd, uint32_t revents, void
         return 0;
 }
 
-int sg_bus_server_new(struct sg_bus_server **ret, sd_event *event, const char *path,
-                      const struct sg_bus_server_ops *ops, void *userdata)
+int sg_bus_server_new(struct sg_bus_server **ret, const struct sg_bus_host *host, const char *path,
+                      const struct sg_bus_server_ops *ops)
 {
         struct sg_bus_server *s;
         int fd = -1, r;
@@ -210,10 +196,10 @@ int sg_bus_server_new(struct sg_bus_server **ret, sd_event *event, const char *p
         s = calloc(1, sizeof(*s));
         if (!s)
                 return -ENOMEM;
-        sg_list_init(&s->clients);
-        s->event = sd_event_ref(event);
+        sg_places_init(&s->places, host->ledger, SG_CHARGE_CONNECTIONS);
+        s->event = sd_event_ref(host->event);
         s->ops = ops;
-        s->userdata = userdata;
+        s->userdata = host->userdata;
         s->path = strdup(path);
         s->kept = true; /* as long as the socket at the path isn't ours */
         r = s->path ? sd_id128_randomize(&s->id) : -ENOMEM;
@@ -223,7 +209,7 @@ int sg_bus_server_new(struct sg_bus_server **ret, sd_event *event, const char *p
                 sg_bus_server_free(s);
                 return r;
         }
-        r = sd_event_add_io(event, &s->listener, fd, EPOLLIN, on_connection, s);
+        r = sd_event_add_io(s->event, &s->listener, fd, EPOLLIN, on_connection, s);
         if (r < 0) {
                 (void)sg_close(fd);
                 sg_bus_server_free(s);
@@ -240,7 +226,7 @@ struct sg_bus_server *sg_bus_server_free(struct sg_bus_server *s)
 
         if (!s)
                 return NULL;
-        sg_list_foreach_safe (c, next, &s->clients, link)
+        sg_list_foreach_safe (c, next, &s->places.clients, link)
                 peer_drop((struct peer *)c);
         if (!s->kept)
                 (void)unlink(s->path);
@@ -256,7 +242,7 @@ struct sg_client *sg_bus_server_find(struct sg_bus_server *s, sd_bus *bus)
 {
         struct sg_client *c;
 
-        sg_list_foreach (c, &s->clients, link)
+        sg_list_foreach (c, &s->places.clients, link)
                 if (c->bus == bus)
                         return c;
         return NULL;
@@ -264,5 +250,5 @@ struct sg_client *sg_bus_server_find(struct sg_bus_server *s, sd_bus *bus)
 
 struct sg_list *sg_bus_server_clients(struct sg_bus_server *s)
 {
-        return &s->clients;
+        return &s->places.clients;
 }

@@ -6,8 +6,7 @@
  * dropped; it never makes us grow.
  */
 
-#include "edge/bus/client.h"
-#include <systemd/sd-event.h>
+#include "edge/bus/places.h"
 
 struct sg_bus_server;
 
@@ -17,8 +16,8 @@ struct sg_bus_server_ops {
 };
 
 /* Listens on path (mode 0666: who may do what is decided per call), replacing a stale socket. */
-int sg_bus_server_new(struct sg_bus_server **ret, sd_event *event, const char *path,
-                      const struct sg_bus_server_ops *ops, void *userdata);
+int sg_bus_server_new(struct sg_bus_server **ret, const struct sg_bus_host *host, const char *path,
+                      const struct sg_bus_server_ops *ops);
 struct sg_bus_server *sg_bus_server_free(struct sg_bus_server *s);
 
 /* The client whose connection this is; NULL for any other. */

@@ -8,21 +8,17 @@
 #include <string.h>
 #include <syslog.h>
 
-/* Each costs a match rule of ours, of which a bus grants 512 to a connection. */
-#define CLIENTS_MAX 256U
-#define CLIENTS_PER_USER_MAX 64U
 /* Names whose owner is being asked for, and calls of one that wait for that. */
 #define STRANGERS_MAX 64U
 #define HELD_MAX 8U
 #define CREDENTIALS_USEC (10 * SG_USEC_PER_SEC)
-/* Who waits for nothing and has been silent for this long can be asked for again. */
-#define IDLE_USEC (30 * SG_USEC_PER_SEC)
 
 struct sg_bus_service {
         struct sg_bus_connection *connection;
         char *name;
-        struct sg_list clients, strangers;
-        unsigned n_clients, n_strangers;
+        struct sg_places places; /* of those that are known */
+        struct sg_list strangers;
+        unsigned n_strangers;
         const struct sg_bus_service_ops *ops;
         void *userdata;
         bool complained; /* of the name */
@@ -35,9 +31,7 @@ struct visitor {
         struct sg_bus_service *service;
         sd_bus_slot *owner_slot, *credentials_slot;
         sd_bus_message *held[HELD_MAX];
-        unsigned n_held;
         bool known;
-        uint64_t called_usec;
 };
 
 /* Visitors */
@@ -46,15 +40,14 @@ static void visitor_drop(struct visitor *v)
 {
         struct sg_bus_service *s = v->service;
 
-        if (v->known) {
+        if (v->known)
                 s->ops->disconnected(&v->client, s->userdata);
-                s->n_clients--;
-        } else {
+        else
                 s->n_strangers--;
-        }
+        sg_places_give(&s->places, &v->client);
         sd_bus_slot_unref(v->owner_slot);
         sd_bus_slot_unref(v->credentials_slot);
-        for (unsigned i = 0; i < v->n_held; i++)
+        for (unsigned i = 0; i < v->client.n_held; i++)
                 sd_bus_message_unref(v->held[i]);
         sd_bus_unref(v->client.bus);
         sg_client_deinit(&v->client);
@@ -63,50 +56,14 @@ static void visitor_drop(struct visitor *v)
 
 static void visitor_refuse(struct visitor *v, const char *error, const char *what)
 {
-        for (unsigned i = 0; i < v->n_held; i++)
+        for (unsigned i = 0; i < v->client.n_held; i++)
                 (void)sd_bus_reply_method_errorf(v->held[i], error, "%s", what);
         visitor_drop(v);
 }
 
-static bool is_idle(const struct visitor *v, uint64_t now)
+static void drop(struct sg_client *c)
 {
-        const struct sg_client *c = &v->client;
-
-        return !c->subscribed && c->pages == 0 && v->n_held == 0 && sg_list_empty(&c->waiters) &&
-               v->called_usec + IDLE_USEC < now;
-}
-
-/* Drops the one that has been silent for longest, of this user if any is given. */
-static bool make_room(struct sg_bus_service *s, const uid_t *uid)
-{
-        uint64_t now = sg_now_monotonic_usec();
-        struct visitor *v, *oldest = NULL;
-        struct sg_client *c;
-
-        sg_list_foreach (c, &s->clients, link) {
-                v = (struct visitor *)c;
-                if ((!uid || c->caller.uid == *uid) && is_idle(v, now) &&
-                    (!oldest || v->called_usec < oldest->called_usec))
-                        oldest = v;
-        }
-        if (oldest)
-                visitor_drop(oldest);
-        return oldest;
-}
-
-/* However many there are, root gets in. */
-static bool has_room(struct sg_bus_service *s, uid_t uid)
-{
-        struct sg_client *c;
-        unsigned n = 0;
-
-        if (uid == 0)
-                return true;
-        sg_list_foreach (c, &s->clients, link)
-                n += c->caller.uid == uid;
-        if (n >= CLIENTS_PER_USER_MAX && !make_room(s, &uid))
-                return false;
-        return s->n_clients < CLIENTS_MAX || make_room(s, NULL);
+        visitor_drop((struct visitor *)c);
 }
 
 /* Its calls go to the end of what the bus has read, and come by on_message() again. */
@@ -115,12 +72,8 @@ static void visitor_admit(struct visitor *v)
         struct sg_bus_service *s = v->service;
 
         v->known = true;
-        v->called_usec = sg_now_monotonic_usec();
         s->n_strangers--;
-        s->n_clients++;
-        sg_list_remove(&v->client.link);
-        sg_list_append(&s->clients, &v->client.link);
-        for (unsigned i = 0; i < v->n_held; i++)
+        for (unsigned i = 0; i < v->client.n_held; i++)
                 if (sd_bus_enqueue_for_read(v->client.bus, v->held[i]) < 0) {
                         visitor_refuse(v, SD_BUS_ERROR_NO_MEMORY, "out of memory");
                         return;
@@ -144,7 +97,7 @@ static int on_credentials(sd_bus_message *reply, void *userdata, sd_bus_error *e
                 visitor_refuse(v, SD_BUS_ERROR_ACCESS_DENIED,
                                r == -ESRCH ? "cannot find out who asks: the process has gone"
                                            : "cannot find out who asks");
-        else if (!has_room(v->service, v->client.caller.uid))
+        else if (sg_places_take(&v->service->places, &v->client) < 0)
                 visitor_refuse(v, SD_BUS_ERROR_LIMITS_EXCEEDED,
                                "too many connections of this user ask at once");
         else
@@ -210,6 +163,7 @@ static int visitor_new(struct sg_bus_service *s, sd_bus *bus, const char *name,
                 return -ENOMEM;
         v->service = s;
         sg_client_init(&v->client);
+        v->client.drop = drop;
         v->client.bus = sd_bus_ref(bus);
         sg_list_append(&s->strangers, &v->client.link);
         s->n_strangers++;
@@ -246,19 +200,19 @@ static int refuse(sd_bus_message *call, int error)
 /* Until its caller is known, and after what it has asked before. */
 static int hold(struct visitor *v, sd_bus_message *call)
 {
-        if (v->n_held == HELD_MAX)
+        if (v->client.n_held == HELD_MAX)
                 return refuse(call, -EBUSY);
         if (v->known && sd_bus_enqueue_for_read(v->client.bus, call) < 0)
                 return refuse(call, -ENOMEM);
-        v->held[v->n_held++] = sd_bus_message_ref(call);
+        v->held[v->client.n_held++] = sd_bus_message_ref(call);
         return 1;
 }
 
 static void let_through(struct visitor *v)
 {
         sd_bus_message_unref(v->held[0]);
-        v->n_held--;
-        memmove(&v->held[0], &v->held[1], v->n_held * sizeof(v->held[0]));
+        v->client.n_held--;
+        memmove(&v->held[0], &v->held[1], v->client.n_held * sizeof(v->held[0]));
 }
 
 /* 0: the call goes on to the objects. */
@@ -272,7 +226,7 @@ static int on_message(sd_bus_message *m, void *userdata, sd_bus_error *error)
         (void)error;
         if (!sender || sd_bus_message_is_method_call(m, NULL, NULL) <= 0)
                 return 0;
-        v = find_in(&s->clients, sender);
+        v = find_in(&s->places.clients, sender);
         if (!v)
                 v = find_in(&s->strangers, sender);
         if (!v) {
@@ -280,11 +234,11 @@ static int on_message(sd_bus_message *m, void *userdata, sd_bus_error *error)
                 if (r < 0)
                         return refuse(m, r);
         }
-        if (v->n_held > 0 && v->known && v->held[0] == m)
+        if (v->client.n_held > 0 && v->known && v->held[0] == m)
                 let_through(v);
-        else if (v->n_held > 0 || !v->known)
+        else if (v->client.n_held > 0 || !v->known)
                 return hold(v, m);
-        v->called_usec = sg_now_monotonic_usec();
+        v->client.called_usec = sg_now_monotonic_usec();
         return sg_client_reads(&v->client) ? 0 : 1;
 }
 
@@ -327,7 +281,7 @@ static void on_down(sd_bus *bus, void *userdata)
         struct sg_client *c, *next;
 
         (void)bus;
-        sg_list_foreach_safe (c, next, &s->clients, link)
+        sg_list_foreach_safe (c, next, &s->places.clients, link)
                 visitor_drop((struct visitor *)c);
         sg_list_foreach_safe (c, next, &s->strangers, link)
                 visitor_drop((struct visitor *)c);
@@ -339,20 +293,20 @@ static const struct sg_bus_connection_ops connection_ops = {
         .down = on_down,
 };
 
-int sg_bus_service_new(struct sg_bus_service **ret, sd_event *event, bool user, const char *name,
-                       const struct sg_bus_service_ops *ops, void *userdata)
+int sg_bus_service_new(struct sg_bus_service **ret, const struct sg_bus_host *host, bool user,
+                       const char *name, const struct sg_bus_service_ops *ops)
 {
         struct sg_bus_service *s = calloc(1, sizeof(*s));
         int r;
 
         if (!s)
                 return -ENOMEM;
-        sg_list_init(&s->clients);
+        sg_places_init(&s->places, host->ledger, SG_CHARGE_CALLERS);
         sg_list_init(&s->strangers);
         s->ops = ops;
-        s->userdata = userdata;
+        s->userdata = host->userdata;
         s->name = strdup(name);
-        r = s->name ? sg_bus_connection_new(&s->connection, event, user, &connection_ops, s)
+        r = s->name ? sg_bus_connection_new(&s->connection, host->event, user, &connection_ops, s)
                     : -ENOMEM;
         if (r < 0) {
                 sg_bus_service_free(s);
@@ -380,13 +334,13 @@ struct sg_client *sg_bus_service_find(struct sg_bus_service *s, sd_bus_message *
         if (!sender || !sg_bus_service_bus(s) ||
             sd_bus_message_get_bus(call) != sg_bus_service_bus(s))
                 return NULL;
-        v = find_in(&s->clients, sender);
+        v = find_in(&s->places.clients, sender);
         return v ? &v->client : NULL;
 }
 
 struct sg_list *sg_bus_service_clients(struct sg_bus_service *s)
 {
-        return &s->clients;
+        return &s->places.clients;
 }
 
 sd_bus *sg_bus_service_bus(struct sg_bus_service *s)

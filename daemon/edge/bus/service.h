@@ -9,8 +9,7 @@
  * Without a bus, or a right to the name, nothing fails: it is said in the log, and tried again.
  */
 
-#include "edge/bus/client.h"
-#include <systemd/sd-event.h>
+#include "edge/bus/places.h"
 
 struct sg_bus_service;
 
@@ -20,8 +19,8 @@ struct sg_bus_service_ops {
 };
 
 /* user: on the user's bus, else the system's. -ENXIO: there can be none (no runtime directory). */
-int sg_bus_service_new(struct sg_bus_service **ret, sd_event *event, bool user, const char *name,
-                       const struct sg_bus_service_ops *ops, void *userdata);
+int sg_bus_service_new(struct sg_bus_service **ret, const struct sg_bus_host *host, bool user,
+                       const char *name, const struct sg_bus_service_ops *ops);
 struct sg_bus_service *sg_bus_service_free(struct sg_bus_service *s);
 
 /* Who sent this call; NULL for one of another bus, or whose sender has gone. */

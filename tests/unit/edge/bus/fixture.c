@@ -70,6 +70,11 @@ static void on_disconnected(struct sg_client *c, void *userdata)
 
 const struct sg_bus_server_ops ops = {on_connected, on_disconnected};
 
+int new_server(struct fixture *f, const char *path, struct sg_bus_server **ret)
+{
+        return sg_bus_server_new(ret, &(struct sg_bus_host){f->event, f->ledger, f}, path, &ops);
+}
+
 int setup(void **state)
 {
         struct fixture *f = calloc(1, sizeof(*f));
@@ -80,7 +85,8 @@ int setup(void **state)
         assert_int_equal(chmod(f->dir, 0711), 0);
         (void)snprintf(f->path, sizeof(f->path), "%s/bus", f->dir);
         assert_int_equal(sd_event_new(&f->event), 0);
-        assert_int_equal(sg_bus_server_new(&f->server, f->event, f->path, &ops, f), 0);
+        assert_int_equal(sg_ledger_new(&f->ledger), 0);
+        assert_int_equal(new_server(f, f->path, &f->server), 0);
         sg_log_set_level(LOG_ERR);
         fixture = f;
         *state = f;
@@ -92,6 +98,7 @@ int teardown(void **state)
         struct fixture *f = *state;
 
         sg_bus_server_free(f->server);
+        sg_ledger_free(f->ledger);
         assert_int_equal(f->connected, f->disconnected);
         sd_event_unref(f->event);
         assert_int_equal(rmdir(f->dir), 0); /* its socket has gone with the server */

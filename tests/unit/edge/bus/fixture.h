@@ -26,6 +26,7 @@
 struct fixture {
         char dir[32], path[64];
         sd_event *event;
+        struct sg_ledger *ledger;
         struct sg_bus_server *server;
         unsigned connected, disconnected, calls, busy, replies;
         bool refuse;
@@ -38,6 +39,7 @@ extern const struct sg_bus_server_ops ops;
 int setup(void **state);
 int teardown(void **state);
 unsigned n_clients(struct fixture *f);
+int new_server(struct fixture *f, const char *path, struct sg_bus_server **ret);
 struct sg_client *last_client(struct fixture *f);
 
 #define wait_until(f, condition)                                                                   \

@@ -120,12 +120,12 @@ static void test_paths(void **state)
 
         memset(longer, 'x', sizeof(longer) - 1);
         longer[sizeof(longer) - 1] = 0;
-        assert_int_equal(sg_bus_server_new(&other, f->event, longer, &ops, f), -ENAMETOOLONG);
-        assert_int_equal(sg_bus_server_new(&other, f->event, "/no/such/bus", &ops, f), -ENOENT);
+        assert_int_equal(new_server(f, longer, &other), -ENAMETOOLONG);
+        assert_int_equal(new_server(f, "/no/such/bus", &other), -ENOENT);
         assert_null(other);
 
         /* A socket that a daemon left behind when it was killed. */
-        assert_int_equal(sg_bus_server_new(&other, f->event, f->path, &ops, f), 0);
+        assert_int_equal(new_server(f, f->path, &other), 0);
         assert_others_are_served(f);
         sg_bus_server_free(other);
 }

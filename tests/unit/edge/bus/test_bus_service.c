@@ -13,6 +13,7 @@
 struct fixture {
         struct bus_daemon daemon;
         sd_event *event;
+        struct sg_ledger *ledger;
         struct sg_bus_service *service;
         unsigned published, disconnected, calls, answers, refusals;
         uint32_t last; /* argument of the last call; they come in order */
@@ -71,7 +72,11 @@ static int setup(void **state)
         bus_daemon_init(&f->daemon);
         bus_daemon_start(&f->daemon);
         assert_true(sd_event_new(&f->event) >= 0);
-        assert_int_equal(sg_bus_service_new(&f->service, f->event, false, NAME, &ops, f), 0);
+        assert_int_equal(sg_ledger_new(&f->ledger), 0);
+        assert_int_equal(sg_bus_service_new(&f->service,
+                                            &(struct sg_bus_host){f->event, f->ledger, f}, false,
+                                            NAME, &ops),
+                         0);
         wait_until(f->event, f->published == 1);
         f->in_order = true;
         *state = f;
@@ -83,6 +88,7 @@ static int teardown(void **state)
         struct fixture *f = *state;
 
         sg_bus_service_free(f->service);
+        sg_ledger_free(f->ledger);
         sd_event_unref(f->event);
         bus_daemon_deinit(&f->daemon);
         free(f);
