@@ -1,184 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* One batch of the writer: rows, COMMIT, files, fsync, replies (store-writer.h). */
+/* One batch of the writer: its COMMIT (commit.c), files, fsync, replies (writer.h). */
 
-#include "base/fault.h"
 #include "edge/store/writer/writer.h"
 #include "proto/spec.h"
 #include <errno.h>
-#include <string.h>
-#include <unistd.h>
-
-static int message_job(const struct sg_store_message *m, struct sg_job *ret)
-{
-        const struct sg_field *f = &m->fields[SG_STORE_TAG_JOB];
-
-        ret->changed_usec = sg_store_message_u64(m, SG_STORE_TAG_TIME);
-        return f->data ? sg_job_decode(ret, f->data, f->size) : -EBADMSG;
-}
-
-int sg_writer_message_key(const struct sg_store_message *m, struct sg_job_key *ret)
-{
-        ret->n = sg_store_message_u64(m, SG_STORE_TAG_N);
-        ret->attempt = sg_store_message_u64(m, SG_STORE_TAG_ATTEMPT);
-        return sg_field_strcpy(&m->fields[SG_STORE_TAG_ORIGIN], ret->origin, sizeof(ret->origin));
-}
-
-static int item_job(const struct sg_writer_item *i, struct sg_store_message *m, struct sg_job *ret)
-{
-        int r;
-
-        r = sg_store_message_parse(m, i->frame, i->size);
-        return r < 0 ? r : message_job(m, ret);
-}
-
-static int item_key(const struct sg_writer_item *i, struct sg_store_message *m,
-                    struct sg_job_key *ret)
-{
-        int r;
-
-        r = sg_store_message_parse(m, i->frame, i->size);
-        return r < 0 ? r : sg_writer_message_key(m, ret);
-}
-
-/* What it asks for of reasons to be frozen. */
-struct freeze {
-        struct sg_job_key key;
-        uint64_t reasons;
-        bool on;
-};
-
-static int item_freeze(const struct sg_writer_item *i, struct freeze *ret)
-{
-        struct sg_store_message m;
-        int r;
-
-        r = item_key(i, &m, &ret->key);
-        if (r < 0)
-                return r;
-        ret->reasons = sg_store_message_u64(&m, SG_STORE_TAG_FREEZE);
-        ret->on = sg_store_message_u64(&m, SG_STORE_TAG_ON) != 0;
-        return 0;
-}
-
-/* --- a batch: rows ---------------------------------------------------------------------------- */
-
-static bool has_row(const struct sg_writer_item *i)
-{
-        return i->kind < SG_STORE_FREEZE;
-}
-
-static int freeze_row(struct sg_writer *w, const struct sg_writer_item *i)
-{
-        struct freeze f;
-        int r = item_freeze(i, &f);
-
-        return r < 0 ? r : sg_db_freeze(&w->db, &f.key, f.reasons, f.on);
-}
-
-static int apply_item(struct sg_writer *w, const struct sg_writer_item *i)
-{
-        _cleanup_(sg_job_deinit) struct sg_job job;
-        _cleanup_free_ char *token = NULL;
-        struct sg_store_message m;
-        int r;
-
-        sg_job_init(&job);
-        r = item_job(i, &m, &job);
-        if (r < 0)
-                return r;
-        switch (i->kind) {
-        case SG_STORE_SUBMIT:
-                r = sg_store_message_str(&m, SG_STORE_TAG_TOKEN, &token);
-                if (r < 0)
-                        return r;
-                return sg_db_submit(&w->db, &job, sg_store_message_u64(&m, SG_STORE_TAG_COUNT),
-                                    token, &m.fields[SG_STORE_TAG_BYTES]);
-        case SG_STORE_FINISH:
-                return sg_db_finish(&w->db, &job);
-        case SG_STORE_HOLD:
-                return sg_db_hold(&w->db, &job);
-        default:
-                return sg_db_update(&w->db, &job);
-        }
-}
-
-/* A negative return is the database's failure, and the batch's. */
-static int apply_in_savepoint(struct sg_writer *w, struct sg_writer_item *i)
-{
-        int r;
-
-        r = sg_db_savepoint(&w->db);
-        if (r < 0)
-                return r;
-        i->result = i->kind == SG_STORE_FREEZE_ROW ? freeze_row(w, i) : apply_item(w, i);
-        if (sg_db_failed(&w->db))
-                return i->result;
-        return sg_db_release(&w->db, i->result >= 0);
-}
-
-static unsigned count_kind(const struct sg_writer *w, uint64_t kind)
-{
-        unsigned n = 0;
-
-        for (size_t i = 0; i < w->n_batch; i++)
-                n += w->batch[i].kind == kind && w->batch[i].result >= 0;
-        return n;
-}
-
-/* Where a test may kill us, or the daemon. */
-static void fault(struct sg_writer *w, uint64_t kind, const char *point)
-{
-        if (count_kind(w, kind) > 0)
-                sg_fault(point, w->attempts.state_fd, "fault",
-                         getppid() == w->daemon ? w->daemon : 0);
-}
-
-static int apply_rows(struct sg_writer *w)
-{
-        unsigned ended;
-        int r = 0;
-
-        for (size_t i = 0; r >= 0 && i < w->n_batch; i++)
-                if (has_row(&w->batch[i]))
-                        r = apply_in_savepoint(w, &w->batch[i]);
-        ended = r >= 0 ? count_kind(w, SG_STORE_FINISH) : 0;
-        if (ended > 0)
-                r = sg_db_prune(&w->db, ended);
-        if (r < 0)
-                return r;
-        fault(w, SG_STORE_SUBMIT, "store-submit-before-commit");
-        fault(w, SG_STORE_FINISH, "store-finish-before-commit");
-        r = sg_db_commit(&w->db);
-        if (r < 0)
-                return r;
-        fault(w, SG_STORE_SUBMIT, "store-submit-after-commit");
-        fault(w, SG_STORE_START, "store-start-after-commit");
-        fault(w, SG_STORE_FINISH, "store-finish-after-commit");
-        return 0;
-}
-
-static int commit_batch(struct sg_writer *w)
-{
-        bool rows = false;
-        int r;
-
-        for (size_t i = 0; i < w->n_batch; i++)
-                rows = rows || has_row(&w->batch[i]);
-        if (!rows)
-                return 0;
-        r = sg_db_begin(&w->db);
-        if (r >= 0)
-                r = apply_rows(w);
-        if (r >= 0)
-                return sg_writer_reply_status(w, 0, NULL);
-
-        sg_db_rollback(&w->db);
-        for (size_t i = 0; i < w->n_batch; i++)
-                if (has_row(&w->batch[i]))
-                        w->batch[i].result = r;
-        return sg_writer_reply_status(w, r,
-                                      sg_db_failed(&w->db) ? sg_db_why(&w->db) : strerror(-r));
-}
 
 /* --- a batch: files --------------------------------------------------------------------------- */
 
@@ -217,7 +42,7 @@ static int make_attempt(struct sg_writer *w, const struct sg_writer_item *i)
         int r;
 
         sg_job_init(&job);
-        r = item_job(i, &m, &job);
+        r = sg_writer_item_job(i, &m, &job);
         if (r >= 0)
                 r = sg_db_spec(&w->db, &job.key, copy_spec, &copy);
         launch = &m.fields[SG_STORE_TAG_BYTES];
@@ -238,7 +63,7 @@ static int remove_attempt(struct sg_writer *w, const struct sg_writer_item *i)
         int r;
 
         sg_job_init(&job);
-        r = item_job(i, &m, &job);
+        r = sg_writer_item_job(i, &m, &job);
         if (r < 0 || job.key.attempt == 0)
                 return r;
         return sg_attempt_remove(&w->attempts, &job.key);
@@ -251,7 +76,7 @@ static int publish_fate(struct sg_writer *w, const struct sg_writer_item *i, boo
         enum sg_publish publish;
         int r;
 
-        r = item_key(i, &m, &key);
+        r = sg_writer_item_key(i, &m, &key);
         publish = (enum sg_publish)sg_store_message_u64(&m, SG_STORE_TAG_PUBLISH);
         if (r < 0 || publish == SG_PUBLISH_NONE)
                 return r;
@@ -262,35 +87,47 @@ static int publish_fate(struct sg_writer *w, const struct sg_writer_item *i, boo
 /* Rare enough to be synced alone. */
 static int freeze_attempt(struct sg_writer *w, const struct sg_writer_item *i)
 {
-        struct freeze f;
-        int r = item_freeze(i, &f);
+        struct sg_writer_freeze f;
+        int r = sg_writer_item_freeze(i, &f);
 
         return r < 0 ? r : sg_attempt_freeze(&w->attempts, &f.key, f.reasons, f.on);
+}
+
+static int make_item(struct sg_writer *w, const struct sg_writer_item *i)
+{
+        switch (i->kind) {
+        case SG_STORE_START:
+                return make_attempt(w, i);
+        case SG_STORE_INSPECT:
+                return publish_fate(w, i, false);
+        case SG_STORE_FREEZE:
+                return freeze_attempt(w, i);
+        default:
+                return i->result;
+        }
 }
 
 /* Makes what must be there before the fsyncs. */
 static void batch_make(struct sg_writer *w)
 {
-        fault(w, SG_STORE_FREEZE, "store-freeze-before-write");
+        sg_writer_fault(w, SG_STORE_FREEZE, "store-freeze-before-write");
         for (size_t n = 0; n < w->n_batch; n++) {
                 struct sg_writer_item *i = &w->batch[n];
 
                 if (i->result < 0)
                         continue;
-                if (i->kind == SG_STORE_START)
-                        i->result = make_attempt(w, i);
-                else if (i->kind == SG_STORE_INSPECT)
-                        i->result = publish_fate(w, i, false);
-                else if (i->kind == SG_STORE_FREEZE)
-                        i->result = freeze_attempt(w, i);
+                i->result = make_item(w, i);
+                if (sg_writer_is_full(i->result) && i->kind != SG_STORE_START &&
+                    sg_ballast_drop(&w->ballast))
+                        i->result = make_item(w, i);
         }
-        fault(w, SG_STORE_START, "store-start-after-dir");
-        fault(w, SG_STORE_FREEZE, "store-freeze-after-write");
+        sg_writer_fault(w, SG_STORE_START, "store-start-after-dir");
+        sg_writer_fault(w, SG_STORE_FREEZE, "store-freeze-after-write");
 }
 
 static void batch_sync(struct sg_writer *w)
 {
-        int r = count_kind(w, SG_STORE_START) > 0 ? sg_attempts_sync(&w->attempts) : 0;
+        int r = sg_writer_count(w, SG_STORE_START) > 0 ? sg_attempts_sync(&w->attempts) : 0;
 
         for (size_t n = 0; n < w->n_batch; n++) {
                 struct sg_writer_item *i = &w->batch[n];
@@ -310,7 +147,7 @@ static int inspect(struct sg_writer *w, const struct sg_writer_item *i, struct s
         struct sg_job_key key;
         int r;
 
-        r = item_key(i, &m, &key);
+        r = sg_writer_item_key(i, &m, &key);
         if (r >= 0)
                 r = sg_attempt_inspect(&w->attempts, &key, ret);
         if (r < 0)
@@ -349,7 +186,7 @@ static int reply_known(struct sg_writer *w, const struct sg_writer_item *i)
         int r;
 
         sg_job_init(&job);
-        r = item_job(i, &m, &job);
+        r = sg_writer_item_job(i, &m, &job);
         if (r >= 0)
                 r = sg_store_message_str(&m, SG_STORE_TAG_TOKEN, &token);
         if (r >= 0)
@@ -382,12 +219,14 @@ int sg_writer_run_batch(struct sg_writer *w)
 
         if (w->n_batch == 0)
                 return 0;
-        r = commit_batch(w);
+        r = sg_writer_commit(w);
         if (r >= 0) {
                 batch_make(w);
                 batch_sync(w);
                 r = batch_reply(w);
         }
+        if (!sg_ballast_is_whole(&w->ballast))
+                sg_ballast_fill(&w->ballast);
         w->n_batch = 0;
         return r;
 }

@@ -57,7 +57,7 @@ static int db_errno(struct sg_db *db, int rc)
         }
 }
 
-static void db_explain_errno(struct sg_db *db, int error)
+void sg_db_explain(struct sg_db *db, int error)
 {
         switch (error) {
         case -EBADMSG:
@@ -68,7 +68,9 @@ static void db_explain_errno(struct sg_db *db, int error)
                 break;
         case -ENOSPC:
         case -EDQUOT:
-                db_explain(db, "no space left for %s: make some; jobs that run are not touched",
+                db_explain(db,
+                           "no space left for %s: make some; jobs that run are not touched, and "
+                           "cancel works",
                            db->path);
                 break;
         case -EROFS:
@@ -96,7 +98,7 @@ static int db_error(struct sg_db *db, int rc)
         default:
                 error = db_errno(db, rc);
                 db->failed = true;
-                db_explain_errno(db, error);
+                sg_db_explain(db, error);
                 return error;
         }
 }
@@ -222,7 +224,7 @@ static int db_migrate(struct sg_db *db, int64_t version, sg_db_migrated_cb migra
                            db->path);
         /* A copy of all that there is goes through the WAL, and a part of it through memory: both
          * are given back, also when there was too little. */
-        (void)sqlite3_wal_checkpoint_v2(db->handle, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+        sg_db_cut_log(db);
         (void)malloc_trim(0);
         return r;
 }
@@ -288,6 +290,12 @@ void sg_db_checkpoint(struct sg_db *db)
                 return;
         /* One that fails (a full disk) is tried again after the next COMMIT. */
         (void)sqlite3_wal_checkpoint_v2(db->handle, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+        db->wal_pages = 0;
+}
+
+void sg_db_cut_log(struct sg_db *db)
+{
+        (void)sqlite3_wal_checkpoint_v2(db->handle, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
         db->wal_pages = 0;
 }
 

@@ -91,8 +91,12 @@ int sg_db_release(struct sg_db *db, bool keep);
 /* Moves the WAL into the database once it has grown enough; between replies,
  * not inside a COMMIT. */
 void sg_db_checkpoint(struct sg_db *db);
+/* Moves all of it there, and gives its room back to the disk. */
+void sg_db_cut_log(struct sg_db *db);
 bool sg_db_failed(const struct sg_db *db);
 const char *sg_db_why(const struct sg_db *db);
+/* Has sg_db_why() tell of this, found by others. */
+void sg_db_explain(struct sg_db *db, int error);
 
 /* The statement, reset and with nothing bound. */
 int sg_db_statement(struct sg_db *db, enum sg_sql id, sqlite3_stmt **ret);

@@ -261,7 +261,9 @@ static int writer_open(struct sg_writer *w, const char *state_dir, char why[512]
         w->db.forget_userdata = w;
         if (r >= 0)
                 r = sg_attempts_each(&w->attempts, sweep_attempt, w);
-        if (r < 0)
+        if (r >= 0)
+                sg_ballast_open(&w->ballast, w->attempts.state_fd);
+        else
                 (void)snprintf(why, 512, "%s", w->db.why[0] ? sg_db_why(&w->db) : strerror(-r));
         return r;
 }
@@ -294,6 +296,7 @@ int sg_writer_main(const char *state_dir, int fd)
 
         r = loop(w);
         sg_db_close(&w->db, r > 0);
+        sg_ballast_close(&w->ballast);
         sg_attempts_close(&w->attempts);
         sg_inbox_deinit(&w->in);
         sg_record_deinit(&w->out);

@@ -11,12 +11,15 @@
  *
  * A request that is wrong in itself is taken out with its savepoint. When the database or the disk
  * fails, all of the batch fail with the same error and the daemon is told (STATUS); the next batch
- * tries again, so that a disk with room again heals by itself.
+ * tries again, so that a disk with room again heals by itself. On a full disk only what is of new
+ * jobs fails: for the rest there is the ballast.
  */
 
 #include "edge/store/proto.h"
 #include "edge/store/writer/attempt.h"
+#include "edge/store/writer/ballast.h"
 #include "edge/store/writer/db.h"
+#include <errno.h>
 
 #define SG_WRITER_BATCH_MAX 512 /* requests of one COMMIT */
 
@@ -31,22 +34,48 @@ struct sg_writer {
         int fd;
         pid_t daemon;
         struct sg_attempts attempts;
+        struct sg_ballast ballast;
         struct sg_db db;
         struct sg_inbox in;
         struct sg_record out;
         struct sg_writer_item batch[SG_WRITER_BATCH_MAX];
         size_t n_batch;
-        int status; /* what the daemon was last told: 0 = all is well */
+        uint64_t submitted_bytes; /* of new jobs, in the present COMMIT */
+        int status;               /* what the daemon was last told: 0 = all is well */
 };
 
-/* store-writer.c: runs until the other end of fd closes; the exit status. */
+/* writer.c: runs until the other end of fd closes; the exit status. */
 int sg_writer_main(const char *state_dir, int fd);
 
-/* store-batch.c: carries the batch out and answers it. Negative: the daemon is gone,
+static inline bool sg_writer_is_full(int error)
+{
+        return error == -ENOSPC || error == -EDQUOT;
+}
+
+/* batch.c: carries the batch out and answers it. Negative: the daemon is gone,
  * or no memory. */
 int sg_writer_run_batch(struct sg_writer *w);
+/* commit.c: the rows of the batch, each with its result. Negative: as above. */
+int sg_writer_commit(struct sg_writer *w);
 
-/* store-reply.c: frames for the daemon, sent when enough have come together or at a flush. The
+/* item.c: what a request says. */
+struct sg_writer_freeze {
+        struct sg_job_key key;
+        uint64_t reasons;
+        bool on;
+};
+int sg_writer_message_key(const struct sg_store_message *m, struct sg_job_key *ret);
+int sg_writer_item_job(const struct sg_writer_item *i, struct sg_store_message *m,
+                       struct sg_job *ret);
+int sg_writer_item_key(const struct sg_writer_item *i, struct sg_store_message *m,
+                       struct sg_job_key *ret);
+int sg_writer_item_freeze(const struct sg_writer_item *i, struct sg_writer_freeze *ret);
+/* Those of this kind in the batch that haven't failed; and where a test may kill us, or the daemon,
+ * if there are any. */
+unsigned sg_writer_count(const struct sg_writer *w, uint64_t kind);
+void sg_writer_fault(struct sg_writer *w, uint64_t kind, const char *point);
+
+/* reply.c: frames for the daemon, sent when enough have come together or at a flush. The
  * _row functions are sg_db_row_cb with the writer as userdata. */
 int sg_writer_flush(struct sg_writer *w);
 size_t sg_writer_done_open(struct sg_writer *w, int result);
@@ -55,5 +84,3 @@ int sg_writer_reply_done(struct sg_writer *w, int result);
 int sg_writer_reply_status(struct sg_writer *w, int status, const char *why);
 int sg_writer_reply_row(sqlite3_stmt *row, void *userdata);
 int sg_writer_reply_event(sqlite3_stmt *row, void *userdata);
-
-int sg_writer_message_key(const struct sg_store_message *m, struct sg_job_key *ret);

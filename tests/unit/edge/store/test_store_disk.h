@@ -21,11 +21,14 @@ __attribute__((unused)) static int own_mounts(void **state)
         return 0;
 }
 
+__attribute__((unused)) static int set_up_disk(void **state, const char *options)
+{
+        return set_up(state) < 0 || mount("none", root, "tmpfs", 0, options) < 0 ? -1 : 0;
+}
+
 __attribute__((unused)) static int set_up_small_disk(void **state)
 {
-        if (set_up(state) < 0 || mount("none", root, "tmpfs", 0, "size=4m,mode=0700") < 0)
-                return -1;
-        return 0;
+        return set_up_disk(state, "size=4m,mode=0700");
 }
 
 __attribute__((unused)) static int tear_down_small_disk(void **state)

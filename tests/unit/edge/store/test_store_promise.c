@@ -4,7 +4,7 @@
 
 #include "core/job/freeze.h"
 #include "tests/unit/edge/store/fixture.h"
-#include "tests/unit/edge/store/test_store_disk.h"
+#include "tests/unit/edge/store/test_store_room.h"
 
 static void expect_hold(struct sg_store *s, uint64_t hold)
 {
@@ -98,11 +98,6 @@ static void test_attempt(void **state)
         sg_store_close(s);
 }
 
-static void in_state(char path[PATH_MAX], const char *name)
-{
-        assert_int_equal(sg_path_join(path, PATH_MAX, state_dir, name), 0);
-}
-
 static void put(const char *name, const char *text)
 {
         char path[PATH_MAX];
@@ -185,35 +180,20 @@ static void test_adopted(void **state)
         sg_store_close(s);
 }
 
-/* Every page of it. */
-static void fill(const char *path)
-{
-        int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-        char page[4096] = "";
-
-        assert_true(fd >= 0);
-        while (write(fd, page, sizeof(page)) == (ssize_t)sizeof(page))
-                continue;
-        assert_int_equal(errno, ENOSPC);
-        (void)close(fd);
-}
-
 /* What can't be stored isn't there, not in part either. */
 static void test_full_disk(void **state)
 {
-        char path[PATH_MAX];
         struct sg_job job;
         struct sg_store *s = open_with(&job, 1);
 
         (void)state;
-        assert_int_equal(sg_path_join(path, sizeof(path), root, "ballast"), 0);
-        fill(path);
+        fill_disk_and_ballast("others");
         assert_int_equal(freeze(s, &job, SG_FREEZE_USER, true), -ENOSPC);
         assert_int_equal(frozen(s, &job), 0);
         assert_false(exists("jobs/1-home-1/frozen"));
-        assert_int_equal(unlink(path), 0);
+        empty_disk("others");
         assert_int_equal(freeze(s, &job, SG_FREEZE_USER, true), 0);
-        fill(path);
+        fill_disk_and_ballast("others");
         assert_int_equal(freeze(s, &job, SG_FREEZE_MEMORY, true), -ENOSPC);
         assert_int_equal(frozen(s, &job), SG_FREEZE_USER);
         assert_int_equal(freeze(s, &job, SG_FREEZE_USER, false), 0);

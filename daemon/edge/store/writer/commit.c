@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The rows of a batch, and their COMMIT. On a full disk new jobs are refused; everything else is
+ * carried out once more in the room of the ballast: together, or one by one with the log of the
+ * database cut after each, so that what is needed at once is what the largest of them needs.
+ */
+
+#include "edge/store/writer/writer.h"
+#include <errno.h>
+#include <string.h>
+
+#define INDEX_AND_EVENT_BYTES 512U /* of a row, about */
+
+static bool has_row(const struct sg_writer_item *i)
+{
+        return i->kind < SG_STORE_FREEZE;
+}
+
+static bool is_of_new_job(const struct sg_writer_item *i)
+{
+        return i->kind == SG_STORE_SUBMIT || i->kind == SG_STORE_START;
+}
+
+/* It is written twice, to the log and from there to the database, and must not be stuck between
+ * the two: then there would be no room to end it either. */
+static int check_room(struct sg_writer *w, const struct sg_writer_item *i,
+                      const struct sg_store_message *m, uint64_t count)
+{
+        uint64_t row = m->fields[SG_STORE_TAG_JOB].size + INDEX_AND_EVENT_BYTES;
+        uint64_t asked =
+                w->submitted_bytes + i->size + (count < SG_ARRAY_MAX ? count : SG_ARRAY_MAX) * row;
+
+        if (2 * asked > sg_ballast_room(&w->ballast)) {
+                sg_db_explain(&w->db, -ENOSPC);
+                return -ENOSPC;
+        }
+        w->submitted_bytes = asked;
+        return 0;
+}
+
+static int submit(struct sg_writer *w, const struct sg_writer_item *i,
+                  const struct sg_store_message *m, const struct sg_job *job)
+{
+        uint64_t count = sg_store_message_u64(m, SG_STORE_TAG_COUNT);
+        _cleanup_free_ char *token = NULL;
+        int r;
+
+        r = sg_store_message_str(m, SG_STORE_TAG_TOKEN, &token);
+        if (r >= 0)
+                r = check_room(w, i, m, count);
+        return r < 0 ? r : sg_db_submit(&w->db, job, count, token, &m->fields[SG_STORE_TAG_BYTES]);
+}
+
+static int freeze_row(struct sg_writer *w, const struct sg_writer_item *i)
+{
+        struct sg_writer_freeze f;
+        int r = sg_writer_item_freeze(i, &f);
+
+        return r < 0 ? r : sg_db_freeze(&w->db, &f.key, f.reasons, f.on);
+}
+
+static int apply_item(struct sg_writer *w, const struct sg_writer_item *i)
+{
+        _cleanup_(sg_job_deinit) struct sg_job job;
+        struct sg_store_message m;
+        int r;
+
+        sg_job_init(&job);
+        r = sg_writer_item_job(i, &m, &job);
+        if (r < 0)
+                return r;
+        switch (i->kind) {
+        case SG_STORE_SUBMIT:
+                return submit(w, i, &m, &job);
+        case SG_STORE_FINISH:
+                return sg_db_finish(&w->db, &job);
+        case SG_STORE_HOLD:
+                return sg_db_hold(&w->db, &job);
+        default:
+                return sg_db_update(&w->db, &job);
+        }
+}
+
+/* A negative return is the database's failure, and the batch's. */
+static int apply_in_savepoint(struct sg_writer *w, struct sg_writer_item *i)
+{
+        int r;
+
+        r = sg_db_savepoint(&w->db);
+        if (r < 0)
+                return r;
+        i->result = i->kind == SG_STORE_FREEZE_ROW ? freeze_row(w, i) : apply_item(w, i);
+        if (sg_db_failed(&w->db))
+                return i->result;
+        return sg_db_release(&w->db, i->result >= 0);
+}
+
+static int apply_rows(struct sg_writer *w, size_t from, size_t to)
+{
+        unsigned ended = 0;
+        int r = 0;
+
+        for (size_t n = from; r >= 0 && n < to; n++) {
+                struct sg_writer_item *i = &w->batch[n];
+
+                if (!has_row(i) || i->result < 0)
+                        continue;
+                r = apply_in_savepoint(w, i);
+                ended += i->kind == SG_STORE_FINISH && i->result >= 0;
+        }
+        return r < 0 || ended == 0 ? r : sg_db_prune(&w->db, ended);
+}
+
+static int commit_applied(struct sg_writer *w)
+{
+        int r;
+
+        sg_writer_fault(w, SG_STORE_SUBMIT, "store-submit-before-commit");
+        sg_writer_fault(w, SG_STORE_FINISH, "store-finish-before-commit");
+        r = sg_db_commit(&w->db);
+        if (r < 0)
+                return r;
+        sg_writer_fault(w, SG_STORE_SUBMIT, "store-submit-after-commit");
+        sg_writer_fault(w, SG_STORE_START, "store-start-after-commit");
+        sg_writer_fault(w, SG_STORE_FINISH, "store-finish-after-commit");
+        return 0;
+}
+
+/* All of these, or none. */
+static int commit_rows(struct sg_writer *w, size_t from, size_t to)
+{
+        int r;
+
+        w->submitted_bytes = 0;
+        r = sg_db_begin(&w->db);
+        if (r >= 0)
+                r = apply_rows(w, from, to);
+        if (r >= 0)
+                r = commit_applied(w);
+        if (r < 0)
+                sg_db_rollback(&w->db);
+        return r;
+}
+
+static void commit_one_by_one(struct sg_writer *w)
+{
+        for (size_t n = 0; n < w->n_batch; n++) {
+                struct sg_writer_item *i = &w->batch[n];
+                int r;
+
+                if (!has_row(i) || is_of_new_job(i))
+                        continue;
+                i->result = 0;
+                r = commit_rows(w, n, n + 1);
+                if (r < 0)
+                        i->result = r;
+                sg_db_cut_log(&w->db);
+        }
+}
+
+static void commit_on_ballast(struct sg_writer *w)
+{
+        int r;
+
+        for (size_t n = 0; n < w->n_batch; n++)
+                if (has_row(&w->batch[n]))
+                        w->batch[n].result = is_of_new_job(&w->batch[n]) ? -ENOSPC : 0;
+        (void)sg_ballast_drop(&w->ballast);
+        sg_db_cut_log(&w->db);
+        r = commit_rows(w, 0, w->n_batch);
+        if (r < 0)
+                commit_one_by_one(w);
+        else
+                sg_db_cut_log(&w->db);
+        sg_ballast_fill(&w->ballast);
+}
+
+static bool has_any(const struct sg_writer *w, bool (*is)(const struct sg_writer_item *i))
+{
+        for (size_t n = 0; n < w->n_batch; n++)
+                if (is(&w->batch[n]))
+                        return true;
+        return false;
+}
+
+static bool may_use_ballast(const struct sg_writer_item *i)
+{
+        return has_row(i) && !is_of_new_job(i);
+}
+
+int sg_writer_commit(struct sg_writer *w)
+{
+        int r, s;
+
+        if (!has_any(w, has_row))
+                return 0;
+        r = commit_rows(w, 0, w->n_batch);
+        if (r >= 0) {
+                /* A job that was refused for want of room: the disk is as good as full. */
+                if (sg_db_why(&w->db)[0])
+                        return sg_writer_reply_status(w, -ENOSPC, sg_db_why(&w->db));
+                return sg_ballast_is_whole(&w->ballast) ? sg_writer_reply_status(w, 0, NULL) : 0;
+        }
+
+        s = sg_writer_reply_status(w, r, sg_db_failed(&w->db) ? sg_db_why(&w->db) : strerror(-r));
+        if (sg_writer_is_full(r) && has_any(w, may_use_ballast))
+                commit_on_ballast(w);
+        else
+                for (size_t n = 0; n < w->n_batch; n++)
+                        if (has_row(&w->batch[n]))
+                                w->batch[n].result = r;
+        return s;
+}
