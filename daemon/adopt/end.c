@@ -38,6 +38,8 @@ static void take_counters(struct sg_live *l)
 
 static void say_result(struct sg_job *j, const struct sg_unit_facts *f)
 {
+        char signal[SG_SIGNAL_TEXT_MAX];
+
         if (strcmp(f->result, "success") == 0) {
                 j->state = SG_JOB_EXITED;
                 if (f->main_code == CLD_EXITED)
@@ -52,8 +54,8 @@ static void say_result(struct sg_job *j, const struct sg_unit_facts *f)
         } else if (strcmp(f->result, "signal") == 0 || strcmp(f->result, "core-dump") == 0) {
                 j->state = SG_JOB_KILLED;
                 j->signal = f->main_status;
-                (void)sg_job_set_reason(j, "its main process was killed by SIG%s",
-                                        sg_signal_name(f->main_status) ?: "?");
+                (void)sg_job_set_reason(j, "its main process was killed by %s",
+                                        sg_signal_text(signal, f->main_status));
         } else if (strcmp(f->result, "timeout") == 0) {
                 j->state = SG_JOB_TIMEOUT;
                 (void)sg_job_set_reason(j, "systemd ended it: timeout");

@@ -23,9 +23,11 @@ __attribute__((format(printf, 2, 3))) static void say(json_t *lines, const char 
 
 static void say_ended(json_t *lines, const struct sg_job *j)
 {
+        char signal[SG_SIGNAL_TEXT_MAX];
+
         if (j->signal)
-                say(lines, "It has ended: %s, by SIG%s", sg_job_state_to_string(j->state),
-                    sg_signal_name((int)j->signal) ?: "?");
+                say(lines, "It has ended: %s, by %s", sg_job_state_to_string(j->state),
+                    sg_signal_text(signal, (int)j->signal));
         else if (j->exit_code >= 0)
                 say(lines, "It has ended: %s, with status %d", sg_job_state_to_string(j->state),
                     (int)j->exit_code);

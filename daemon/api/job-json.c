@@ -23,7 +23,11 @@ static json_t *time_or_null(uint64_t usec)
 
 static json_t *signal_or_null(int64_t sig)
 {
-        return sig == 0 ? json_null() : json_string(sg_signal_name((int)sig) ?: "?");
+        const char *name = sg_signal_name((int)sig);
+
+        if (sig == 0)
+                return json_null();
+        return name ? json_string(name) : json_sprintf("%d", (int)sig);
 }
 
 static json_t *times(const struct sg_job *j)

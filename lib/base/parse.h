@@ -39,6 +39,9 @@ int sg_parse_range(const char *s, uint32_t *ret_lo, uint32_t *ret_hi);
 int sg_parse_signal(const char *s, int *ret);
 /* "TERM" for 15 (no "SIG"); NULL for a number that is no signal. */
 const char *sg_signal_name(int sig);
+#define SG_SIGNAL_TEXT_MAX 24
+/* For people, whatever it is: "SIGTERM", "signal 32". Returns buf. */
+const char *sg_signal_text(char buf[SG_SIGNAL_TEXT_MAX], int sig);
 
 /* "0-3,6" as in cpuset.cpus; the empty string is the empty set. */
 int sg_parse_cpuset(const char *s, struct sg_cpuset *ret);

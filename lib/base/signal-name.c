@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 
 /* From SIGRTMIN on: the caller gets a string that lives for ever. */
@@ -26,6 +27,17 @@ const char *sg_signal_name(int sig)
         if (sig <= SIGRTMAX && (size_t)(sig - SIGRTMIN) < SG_ELEMENTSOF(realtime))
                 return realtime[sig - SIGRTMIN];
         return NULL;
+}
+
+const char *sg_signal_text(char buf[SG_SIGNAL_TEXT_MAX], int sig)
+{
+        const char *name = sg_signal_name(sig);
+
+        if (name)
+                (void)snprintf(buf, SG_SIGNAL_TEXT_MAX, "SIG%s", name);
+        else
+                (void)snprintf(buf, SG_SIGNAL_TEXT_MAX, "signal %d", sig);
+        return buf;
 }
 
 /* What follows "RTMIN" or "RTMAX": "", "+3", "-3". */

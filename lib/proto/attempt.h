@@ -84,5 +84,7 @@ struct sg_exit {
         uint32_t main_oom_killed; /* the main process died of SIGKILL while oom_kills rose */
 };
 
-void sg_exit_pack(const struct sg_exit *e, uint8_t buf[SG_EXIT_SIZE]);  /* sets magic and crc */
-int sg_exit_unpack(struct sg_exit *ret, const void *data, size_t size); /* -EBADMSG */
+void sg_exit_pack(const struct sg_exit *e, uint8_t buf[SG_EXIT_SIZE]); /* sets magic and crc */
+/* -EBADMSG: damaged, or it says what no keeper can have seen. That of `schedctl run` is its user's.
+ */
+int sg_exit_unpack(struct sg_exit *ret, const void *data, size_t size);

@@ -86,6 +86,8 @@ static void say_why_oom(struct sg_job *row)
 
 static void say_how_it_ended(struct sg_job *row, const struct sg_exit *e, bool host_went_down)
 {
+        char signal[SG_SIGNAL_TEXT_MAX];
+
         row->exit_code = e->exit_code;
         row->signal = e->signal;
         if (row->intent == SG_INTENT_TIMEOUT) {
@@ -97,7 +99,7 @@ static void say_how_it_ended(struct sg_job *row, const struct sg_exit *e, bool h
                 say_why_oom(row);
         } else if (e->signal > 0) {
                 row->state = SG_JOB_KILLED;
-                (void)sg_job_set_reason(row, "killed by SIG%s%s", sg_signal_name(e->signal) ?: "?",
+                (void)sg_job_set_reason(row, "killed by %s%s", sg_signal_text(signal, e->signal),
                                         host_went_down ? " when the host went down" : "");
         } else {
                 row->state = SG_JOB_EXITED;

@@ -320,6 +320,7 @@ static void test_signal(void **state)
 
 static void test_signal_names_parse_back(void **state)
 {
+        char text[SG_SIGNAL_TEXT_MAX];
         int named = 0;
 
         (void)state;
@@ -337,6 +338,9 @@ static void test_signal_names_parse_back(void **state)
         assert_string_equal(sg_signal_name(SIGKILL), "KILL");
         assert_null(sg_signal_name(0));
         assert_null(sg_signal_name(65));
+        assert_string_equal(sg_signal_text(text, SIGTERM), "SIGTERM");
+        assert_string_equal(sg_signal_text(text, 33), "signal 33");
+        assert_string_equal(sg_signal_text(text, 12345), "signal 12345");
 }
 
 static void test_cpuset(void **state)

@@ -95,7 +95,7 @@ static void test_unheard_of_signal(void **state)
         (void)state;
         died_of(12345);
         settle();
-        assert_end(SG_JOB_KILLED, "killed by SIG?");
+        assert_end(SG_JOB_KILLED, "killed by signal 12345");
 }
 
 /* SIGKILL alone says nothing of memory. */
