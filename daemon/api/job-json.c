@@ -3,6 +3,7 @@
  * renamed. */
 #include "api/internal.h"
 #include "base/format.h"
+#include "base/time-util.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -32,9 +33,12 @@ static json_t *signal_or_null(int64_t sig)
 
 static json_t *times(const struct sg_job *j)
 {
-        return json_pack("{s:o,s:o,s:o,s:o}", "deadline", time_or_null(j->deadline_usec),
-                         "submitted", time_or_null(j->submitted_usec), "started",
-                         time_or_null(j->started_usec), "ended", time_or_null(j->ended_usec));
+        uint64_t begin = j->state == SG_JOB_QUEUED ? j->begin_usec : 0;
+
+        return json_pack("{s:o,s:o,s:o,s:o,s:o}", "deadline", time_or_null(j->deadline_usec),
+                         "submitted", time_or_null(j->submitted_usec), "begin", time_or_null(begin),
+                         "started", time_or_null(j->started_usec), "ended",
+                         time_or_null(j->ended_usec));
 }
 
 /* The kernel's own weight of a group that is only observed is no limit of anybody's. */
@@ -121,10 +125,16 @@ static uint32_t unenforced(const struct sg_manager *m, const struct sg_job *j,
 
 const char *sg_job_reason_now(const struct sg_job *j, struct sg_live *live, char *buf, size_t size)
 {
+        char when[SG_FORMAT_MAX];
+
         if (live && j->state == SG_JOB_QUEUED && !j->reason) {
                 sg_live_why_pending(live, buf, size);
                 return buf;
         }
+        if (j->reason && j->state == SG_JOB_QUEUED && j->begin_usec > sg_now_realtime_usec() &&
+            snprintf(buf, size, "%s, not before %s", j->reason,
+                     sg_format_local(when, j->begin_usec)) < (int)size)
+                return buf;
         return j->reason ?: "";
 }
 

@@ -14,6 +14,10 @@
 #define AT_ONCE_USEC (2ULL * 1000000)
 /* Until a job is started again that couldn't be for want of something on the node. */
 #define START_AGAIN_USEC (1ULL * 1000000)
+/* From the start of an attempt that failed to the next one: what fails at once would otherwise keep
+ * the node busy with its starts. Doubled with each attempt; the first is before the second. */
+#define RETRY_FIRST_USEC (1ULL * 1000000)
+#define RETRY_LONGEST_USEC (300ULL * 1000000)
 
 static const char *error_of(const struct sg_life_event *e)
 {
@@ -306,6 +310,23 @@ static void say_retry(struct sg_job *row)
                                         row->key.attempt, sg_job_state_to_string(row->state));
 }
 
+/* What ran for longer than its pause is tried again at once. */
+static void back_off(struct sg_job *row, uint64_t now_usec)
+{
+        uint64_t begun_usec = row->started_usec > 0 && row->started_usec < now_usec
+                                      ? row->started_usec
+                                      : now_usec;
+        uint64_t pause_usec = RETRY_FIRST_USEC;
+
+        for (uint64_t i = 1; i < row->key.attempt && pause_usec < RETRY_LONGEST_USEC; i++)
+                pause_usec *= 2;
+        if (pause_usec > RETRY_LONGEST_USEC)
+                pause_usec = RETRY_LONGEST_USEC;
+        row->begin_usec = begun_usec + pause_usec;
+        if (row->begin_usec < now_usec)
+                row->begin_usec = now_usec;
+}
+
 /* As what is preloaded can make a program end. A shell tells its child's signal by its status, and
  * the dynamic loader's is 127. */
 static bool has_crashed(const struct sg_job *row)
@@ -343,6 +364,7 @@ static void row_concluded(struct sg_life_step *s)
                 requeue(s);
         } else if (is_worth_another(row)) {
                 say_retry(row);
+                back_off(row, s->event->now_usec);
                 doubt_threads(row);
                 requeue(s);
         } else {

@@ -213,12 +213,58 @@ static void test_retries(void **state)
         HAPPENS(KEEPER_GONE);
         HAPPENS(LOOKED, .finding = SG_FOUND_LOST);
         HAPPENS(EMPTY);
+        assert_int_equal(w.row.begin_usec, w.row.started_usec + 16 * SECOND);
         assert_goes_back("attempt 5 ended as lost; trying again");
         assert_int_equal(w.row.retry, 0);
         runs();
         ends_with(&exited);
         assert_int_equal(w.row.exit_code, 3);
         assert_ends(SG_JOB_EXITED, NULL);
+}
+
+/* What fails at once is started ever more rarely, what lasted longer than its pause at once. */
+static void test_back_off(void **state)
+{
+        static const unsigned pauses[] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300};
+        struct sg_exit record = {.exit_code = 1};
+
+        (void)state;
+        w.row.retry = 1000;
+        waits();
+        for (size_t i = 0; i < SG_ELEMENTSOF(pauses); i++) {
+                runs();
+                record.started_usec = record.ended_usec = w.now + 3 * SECOND; /* as it concludes */
+                ends_with(&record);
+                assert_int_equal(w.row.begin_usec, w.now + pauses[i] * SECOND);
+                closes();
+        }
+        runs();
+        w.now += 200 * SECOND;
+        ends_with(&(struct sg_exit){.exit_code = 1, .started_usec = w.now - 199 * SECOND});
+        assert_int_equal(w.row.begin_usec, w.row.started_usec + 300 * SECOND);
+        closes();
+        runs();
+        w.now += 400 * SECOND;
+        ends_with(&(struct sg_exit){.exit_code = 1, .started_usec = w.now - 399 * SECOND});
+        assert_int_equal(w.row.begin_usec, w.now);
+        closes();
+        runs(); /* a clock that was put back */
+        ends_with(&(struct sg_exit){.exit_code = 1, .started_usec = w.now + 9000 * SECOND});
+        assert_int_equal(w.row.begin_usec, w.now + 300 * SECOND);
+}
+
+/* Its user asks for that. */
+static void test_requeued_at_once(void **state)
+{
+        const struct sg_exit record = {.exit_code = -1, .signal = SIGTERM, .ended_usec = 9};
+
+        (void)state;
+        waits();
+        runs();
+        HAPPENS(STOP, .intent = SG_INTENT_REQUEUE, .why = "requeued by root");
+        HAPPENS(INTENT_STORED);
+        ends_with(&record);
+        assert_int_equal(w.row.begin_usec, 0);
 }
 
 #define WITHOUT ", with --threads start in case what is preloaded was why"
@@ -400,6 +446,8 @@ int main(void)
                 TEST(test_requeued_and_cancelled),
                 TEST(test_cancelled_on_its_way_back),
                 TEST(test_retries),
+                TEST(test_back_off),
+                TEST(test_requeued_at_once),
                 TEST(test_crash_without_following),
                 TEST(test_success_is_not_retried),
                 TEST(test_met_at_its_start),
