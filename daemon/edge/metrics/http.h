@@ -4,10 +4,11 @@
  * The page with our metrics, by HTTP: libmicrohttpd without threads, run from the event loop behind
  * all other work. It answers GET and HEAD of /metrics and nothing else, one request per connection.
  *
- * Who connects isn't trusted. There are 16 connections of 8 KiB each, for 10 seconds each, however
- * busy they are. The page is made at most once a second in each format and shared by its readers;
- * four pages exist at most, and the readers of the oldest are cut off when the last is taken. What
- * a reader doesn't take is therefore our memory for seconds, and never more of it.
+ * Who connects isn't trusted. There are 64 connections of 8 KiB each, for 10 seconds each, however
+ * busy they are; when all are taken and somebody waits for one, the oldest that isn't done goes
+ * after 50 ms already. The page is made at most once a second in each format and shared by its
+ * readers; four pages exist at most, and the readers of the oldest are cut off when the last is
+ * taken. What a reader doesn't take is therefore our memory for seconds, and never more of it.
  *
  * libmicrohttpd brings GnuTLS and a dozen libraries along (400 KiB of private memory), so it is
  * loaded when the first listener is made.
