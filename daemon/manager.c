@@ -302,7 +302,7 @@ static int manager_start(struct sg_manager *m, const struct sg_manager_options *
         r = sg_store_open(&m->store, o->state_dir, ret_why);
         if (r < 0)
                 return fail(ret_why, r, "open the store");
-        r = sg_job_reader_start(&m->reader, NULL);
+        r = sg_readers_start(&m->readers);
         if (r < 0)
                 return fail(ret_why, r, "start the reader of jobs' progress");
         r = sg_node_init(&m->node, o->node_name);
@@ -390,7 +390,7 @@ struct sg_manager *sg_manager_free(struct sg_manager *m)
         m->jobs = sg_jobs_free(m->jobs);
         m->adopter = sg_adopter_free(m->adopter);
         m->monitor = sg_monitor_free(m->monitor);
-        sg_job_reader_free(m->reader);
+        sg_readers_free(m->readers);
         sg_backend_free(m->backend);
         sg_users_free(m->users);
         sg_ledger_free(m->ledger);

@@ -19,7 +19,7 @@
 #include "edge/config/config.h"
 #include "edge/config/overrides.h"
 #include "edge/kernel/node.h"
-#include "edge/reader/reader.h"
+#include "edge/reader/readers.h"
 #include "edge/store/store.h"
 #include "jobs/live.h"
 #include <systemd/sd-event.h>
@@ -46,7 +46,7 @@ struct sg_manager {
         struct sg_overrides *policy; /* what of the settings doesn't come from the files */
         struct sg_jobs *jobs;
         struct sg_users *users;
-        struct sg_job_reader *reader;
+        struct sg_readers *readers;
         struct sg_monitor *monitor;
         struct sg_loop *loop;
         struct sg_metrics *metrics;

@@ -42,7 +42,7 @@ static void put_processes(struct sg_metrics *x, struct sg_openmetrics *w)
         } processes[] = {
                 {"daemon", getpid()},
                 {"store", sg_store_pid(x->manager->store)},
-                {"reader", sg_job_reader_pid(x->manager->reader)},
+                {"reader", sg_readers_pid(x->manager->readers)},
         };
         struct sg_process_stat stat[SG_ELEMENTSOF(processes)];
         struct sg_label labels[SG_ELEMENTSOF(processes)][2] = {0};
@@ -70,7 +70,7 @@ static void put_daemon(struct sg_metrics *x, struct sg_openmetrics *w)
         put_processes(x, w);
         put_usec(w, SG_METRIC_PROCESS_START, x->started_usec);
         put_usec(w, SG_METRIC_LOOP_DELAY, x->late_usec);
-        put_u64(w, SG_METRIC_READER_RESTARTS, sg_job_reader_restarts(m->reader));
+        put_u64(w, SG_METRIC_READER_RESTARTS, sg_readers_restarts(m->readers));
         put_u64(w, SG_METRIC_STORE_HEALTHY, !sg_store_error(m->store));
         put_u64(w, SG_METRIC_STORE_BACKLOG, sg_store_backlog(m->store));
 }

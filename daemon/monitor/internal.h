@@ -6,7 +6,7 @@
 #include "core/measure/cadence.h"
 #include "edge/channel/allocation.h"
 #include "edge/channel/notify-socket.h"
-#include "edge/reader/reader.h"
+#include "edge/reader/readers.h"
 #include "manager.h"
 #include "monitor/monitor.h"
 

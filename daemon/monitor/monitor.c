@@ -199,7 +199,7 @@ static void arm(struct sg_monitor *mon, uint64_t interval_usec)
         }
         if (r < 0)
                 sg_log(LOG_ERR, "cannot set the monitor's timer: %s", strerror(-r));
-        sg_job_reader_set_interval(mon->manager->reader, interval_usec);
+        sg_readers_set_interval(mon->manager->readers, interval_usec);
 }
 
 static double busy_between(const struct sg_node_sample *a, const struct sg_node_sample *b)
@@ -256,7 +256,7 @@ static void run_round(struct sg_monitor *mon)
         sg_loop_round_over(mon->manager->loop);
         trim(mon);
         if (sg_list_empty(&mon->running))
-                sg_job_reader_set_interval(mon->manager->reader, 0);
+                sg_readers_set_interval(mon->manager->readers, 0);
         else
                 arm(mon, sg_cadence_next(&mon->cadence, active));
 }
@@ -402,7 +402,7 @@ void sg_monitor_forget(struct sg_live *l)
         sg_list_remove(&d->link);
         l->manager->monitor->n_running--;
         if (d->followed)
-                sg_job_reader_forget(l->manager->reader, &l->job.key);
+                sg_readers_forget(l->manager->readers, &l->job.key);
         sd_event_source_disable_unref(d->patience);
         sg_delays_deinit(&d->delays);
         sg_sampler_free(d->sampler);

@@ -131,7 +131,7 @@ static int on_impatience(sd_event_source *source, uint64_t usec, void *userdata)
 
         (void)source;
         (void)usec;
-        sg_job_reader_forget(l->manager->reader, &l->job.key);
+        sg_readers_forget(l->manager->readers, &l->job.key);
         end_of_words(l);
         return 0;
 }
@@ -175,12 +175,12 @@ bool sg_monitor_finish(struct sg_live *l, void (*done)(struct sg_live *l))
                 recall(l);
         if (!d || !d->followed)
                 return false;
-        if (sg_job_reader_finish(l->manager->reader, &l->job.key) < 0)
+        if (sg_readers_finish(l->manager->readers, &l->job.key) < 0)
                 return false;
         r = sd_event_add_time_relative(l->manager->event, &d->patience, CLOCK_MONOTONIC,
                                        LAST_WORDS_USEC, 0, on_impatience, l);
         if (r < 0) { /* nobody would end the wait */
-                sg_job_reader_forget(l->manager->reader, &l->job.key);
+                sg_readers_forget(l->manager->readers, &l->job.key);
                 return false;
         }
         d->last_words = done;
@@ -196,7 +196,7 @@ void sg_monitor_follow(struct sg_measured *d)
 
         if (!sg_progress_follow(l, &f, &space))
                 return;
-        r = sg_job_reader_follow(l->manager->reader, &f);
+        r = sg_readers_follow(l->manager->readers, &f);
         free(space.expanded);
         d->followed = r >= 0;
         if (r < 0)
@@ -431,7 +431,7 @@ int sg_monitor_open_reports(struct sg_monitor *mon, const char *runtime_dir)
                 return -ENOMEM;
         }
         notify.path = mon->notify_path;
-        r = sg_job_reader_attach(mon->manager->reader, mon->manager->event, &calls);
+        r = sg_readers_attach(mon->manager->readers, mon->manager->event, &calls);
         if (r >= 0)
                 r = sg_notify_socket_new(&mon->notify, mon->manager->event, &notify);
         return r < 0 ? r : open_allocations(mon, runtime_dir);

@@ -368,3 +368,13 @@ uint64_t sg_worker_restarts(const struct sg_worker *w)
 {
         return w->n_restarts;
 }
+
+unsigned sg_worker_dying(const struct sg_worker *w)
+{
+        const struct sg_worker_process *p;
+        unsigned n = 0;
+
+        sg_list_foreach (p, &w->corpses, link)
+                n++;
+        return n;
+}

@@ -64,6 +64,7 @@ bool sg_worker_is_running(const struct sg_worker *w);
 bool sg_worker_is_over(const struct sg_worker *w);
 pid_t sg_worker_pid(const struct sg_worker *w); /* 0 while it doesn't run */
 uint64_t sg_worker_restarts(const struct sg_worker *w);
+unsigned sg_worker_dying(const struct sg_worker *w); /* killed, and not gone: they hang */
 /* Whether this child of ours is a worker, living or dead. */
 bool sg_worker_is_one(pid_t pid);
 

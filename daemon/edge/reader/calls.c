@@ -4,6 +4,7 @@
 #include "edge/pattern/pattern.h"
 #include "edge/reader/internal.h"
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #define DEATHS_MAX 3
@@ -114,6 +115,7 @@ int sg_job_reader_follow(struct sg_job_reader *r, const struct sg_follow *follow
 {
         _cleanup_(sg_record_deinitp) struct sg_record message = {0};
         struct sg_followed *f;
+        int e;
 
         if (!can_follow(follow))
                 return -EINVAL;
@@ -128,8 +130,22 @@ int sg_job_reader_follow(struct sg_job_reader *r, const struct sg_follow *follow
         f->size = (uint32_t)message.size;
         memcpy(f->message, message.data, message.size);
         sg_list_append(&r->followed, &f->link);
-        say_follow(r, f);
-        return 0;
+        if (!sg_worker_is_over(r->worker)) {
+                say_follow(r, f);
+                return 0;
+        }
+        e = sg_worker_start(r->worker, -1);
+        if (e < 0)
+                drop(r, f);
+        else
+                sg_job_reader_say_all(r);
+        return e;
+}
+
+void sg_job_reader_rest(struct sg_job_reader *r)
+{
+        if (sg_list_empty(&r->followed))
+                sg_worker_stop(r->worker);
 }
 
 void sg_job_reader_forget(struct sg_job_reader *r, const struct sg_job_key *key)
@@ -268,6 +284,62 @@ void sg_job_reader_finish_all(struct sg_job_reader *r)
                 }
         while (!sg_list_empty(&all))
                 tell_finished(r, sg_list_entry(all.next, struct sg_followed, link));
+}
+
+static const char **path_at(struct sg_follow *f, enum sg_reader_place place)
+{
+        switch (place) {
+        case SG_READER_AT_OURS:
+                break;
+        case SG_READER_AT_OUTPUT:
+                return &f->output;
+        case SG_READER_AT_FILE:
+                return &f->file;
+        case SG_READER_AT_EVENTS:
+                return &f->events;
+        }
+        return NULL;
+}
+
+/* What the next process is told. Less than before, so that it has its room. */
+static void say_without(struct sg_followed *f, const struct sg_follow *without)
+{
+        _cleanup_(sg_record_deinitp) struct sg_record message = {0};
+
+        sg_reader_put_follow(&message, f->id, without);
+        if (message.error < 0 || message.size > f->size)
+                return;
+        f->size = (uint32_t)message.size;
+        memcpy(f->message, message.data, message.size);
+}
+
+bool sg_job_reader_give_up(struct sg_job_reader *r, uint64_t id, enum sg_reader_place place)
+{
+        struct sg_followed *f = find_id(r, id);
+        struct sg_reader_message m;
+        struct sg_reader in;
+        struct sg_job_key key;
+        char text[SG_READER_TEXT_MAX];
+        const char **path, *hung;
+
+        if (!f || f->finishing)
+                return false;
+        in = sg_reader_init(f->message, f->size);
+        if (sg_reader_take(&in, &m) <= 0)
+                return false;
+        path = path_at(&m.follow, place);
+        if (!path || !*path) {
+                sg_reader_message_deinit(&m);
+                return false;
+        }
+        (void)snprintf(text, sizeof(text), "its disk hangs: there is no more looking at %s", *path);
+        key = f->key;
+        hung = TAKE_PTR(*path);
+        say_without(f, &m.follow);
+        *path = hung; /* to be freed */
+        sg_reader_message_deinit(&m);
+        r->calls.trouble(&key, text, r->calls.userdata);
+        return true;
 }
 
 void sg_job_reader_blame(struct sg_job_reader *r, uint64_t id)

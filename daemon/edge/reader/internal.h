@@ -46,6 +46,8 @@ void sg_job_reader_say_all(struct sg_job_reader *r);
 int sg_job_reader_dispatch(struct sg_job_reader *r, const void *data, size_t size);
 /* NULL: nobody's. */
 const struct sg_job_key *sg_job_reader_key_of(struct sg_job_reader *r, uint64_t id);
+/* It hung there, at one of the user's files: that is left alone from now on. Else false. */
+bool sg_job_reader_give_up(struct sg_job_reader *r, uint64_t id, enum sg_reader_place place);
 /* The process has died while it was busy with this job. */
 void sg_job_reader_blame(struct sg_job_reader *r, uint64_t id);
 /* It has died: there are no last words to be waited for. */

@@ -9,18 +9,24 @@
 #include <string.h>
 #include <sys/mman.h>
 
+/* In the kernel, by what a user has mounted; each is a process until that is gone. */
+#define HANGING_MAX 3
 #define SILENCE_MAX 2 /* checks: two to three times sg_reader_check_usec */
 
 uint64_t sg_reader_check_usec = 5 * SG_USEC_PER_SEC;
 
 /* --- birth */
 
-/* One that hangs in the kernel keeps its own. */
-static int new_page(void *userdata)
+/* One that hangs in the kernel keeps its own page. */
+static int prepare(void *userdata)
 {
         struct sg_job_reader *r = userdata;
-        void *page = mmap(NULL, sizeof(*r->page), PROT_READ | PROT_WRITE,
-                          MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        void *page;
+
+        if (sg_worker_dying(r->worker) >= HANGING_MAX)
+                return -EBUSY;
+        page = mmap(NULL, sizeof(*r->page), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+                    0);
 
         if (page == MAP_FAILED)
                 return -errno;
@@ -67,9 +73,12 @@ static void on_dead(pid_t pid, int error, void *userdata)
         struct sg_job_reader *r = userdata;
         uint64_t busy = atomic_load_explicit(&r->page->busy, memory_order_relaxed);
 
+        enum sg_reader_place place = atomic_load_explicit(&r->page->place, memory_order_relaxed);
+
         log_death(r, pid, error, busy);
         (void)sd_event_source_set_enabled(r->check, SD_EVENT_OFF);
-        sg_job_reader_blame(r, busy);
+        if (error != -ETIMEDOUT || !sg_job_reader_give_up(r, busy, place))
+                sg_job_reader_blame(r, busy);
         sg_job_reader_finish_all(r);
 }
 
@@ -78,20 +87,19 @@ static int on_frame(const uint8_t *data, size_t size, void *userdata)
         return sg_job_reader_dispatch(userdata, data, size);
 }
 
-static const struct sg_worker_kind reader_kind = {
-        .name = "schedgov-reader",
-        .title = "the reader of jobs' progress",
-        .frame_max = SG_READER_FRAME_MAX,
-        .end_usec = SG_USEC_PER_SEC,
-        .restarts_max = SG_WORKER_FOR_EVER,
-        .delay_usec = SG_USEC_PER_SEC,
-        .delay_max_usec = 60 * SG_USEC_PER_SEC,
-        .main = run_reader,
-        .prepare = new_page,
-        .started = on_started,
-        .frame = on_frame,
-        .dead = on_dead,
-};
+#define KIND(comm, what)                                                                           \
+        {                                                                                          \
+                .name = (comm), .title = (what), .frame_max = SG_READER_FRAME_MAX,                 \
+                .end_usec = SG_USEC_PER_SEC, .restarts_max = SG_WORKER_FOR_EVER,                   \
+                .delay_usec = SG_USEC_PER_SEC, .delay_max_usec = 60 * SG_USEC_PER_SEC,             \
+                .main = run_reader, .prepare = prepare, .started = on_started, .frame = on_frame,  \
+                .dead = on_dead                                                                    \
+        }
+
+static const struct sg_worker_kind reader_kind =
+                                           KIND("schedgov-reader", "the reader of jobs' progress"),
+                                   files_kind =
+                                           KIND("schedgov-files", "the reader of a user's files");
 
 /* --- signs of life */
 
@@ -188,7 +196,8 @@ void sg_job_reader_send(struct sg_job_reader *r, size_t mark)
 
 /* --- life */
 
-int sg_job_reader_start(struct sg_job_reader **ret, const char *journal_dir)
+static int start(struct sg_job_reader **ret, const struct sg_worker_kind *kind,
+                 const char *journal_dir)
 {
         _cleanup_(sg_job_reader_freep) struct sg_job_reader *r = calloc(1, sizeof(*r));
         int e;
@@ -200,12 +209,22 @@ int sg_job_reader_start(struct sg_job_reader **ret, const char *journal_dir)
         r->journal_dir = journal_dir ? strdup(journal_dir) : NULL;
         if (journal_dir && !r->journal_dir)
                 return -ENOMEM;
-        e = sg_worker_new(&r->worker, &reader_kind, r);
+        e = sg_worker_new(&r->worker, kind, r);
         if (e >= 0)
                 e = sg_worker_start(r->worker, -1);
         if (e >= 0)
                 *ret = TAKE_PTR(r);
         return e;
+}
+
+int sg_job_reader_start(struct sg_job_reader **ret, const char *journal_dir)
+{
+        return start(ret, &reader_kind, journal_dir);
+}
+
+int sg_job_reader_start_files(struct sg_job_reader **ret)
+{
+        return start(ret, &files_kind, NULL);
 }
 
 int sg_job_reader_attach(struct sg_job_reader *r, sd_event *event,

@@ -10,7 +10,7 @@
  * (seen one interval later where that is longer), it is killed and started again, later each time
  * (up to a minute) if that goes on, and begins anew with everything that is followed. A job that it
  * was busy with when that happened for the third time isn't followed any more, which is a trouble
- * of that job.
+ * of that job; a file of a user's at which it hung isn't looked at again after the first time.
  */
 
 #include "base/cleanup.h"
@@ -57,6 +57,8 @@ struct sg_job_reader_calls {
 /* Forks: as early as can be, before anything else is open. journal_dir: read the journal files of
  * this directory (tests); NULL: the machine's. */
 int sg_job_reader_start(struct sg_job_reader **ret, const char *journal_dir);
+/* The same, at any time: for the files of a user. */
+int sg_job_reader_start_files(struct sg_job_reader **ret);
 /* `calls` is copied; callbacks run from the event loop and may call anything here but free. */
 int sg_job_reader_attach(struct sg_job_reader *r, sd_event *event,
                          const struct sg_job_reader_calls *calls);
@@ -70,6 +72,8 @@ int sg_job_reader_follow(struct sg_job_reader *r, const struct sg_follow *f);
 int sg_job_reader_finish(struct sg_job_reader *r, const struct sg_job_key *key);
 /* At once, and silently: not even `finished` comes any more. */
 void sg_job_reader_forget(struct sg_job_reader *r, const struct sg_job_key *key);
+/* Ends the process if it has nothing to follow; the next job starts another one. */
+void sg_job_reader_rest(struct sg_job_reader *r);
 /* At first 0: nothing is looked at but what is new to be followed or to finish. */
 void sg_job_reader_set_interval(struct sg_job_reader *r, uint64_t usec);
 

@@ -78,7 +78,7 @@ static void set_up_process(void)
 
 static void begin_step(struct child *c, uint64_t id)
 {
-        sg_reader_begin_step(c->page, id);
+        sg_reader_begin_step(c->page, id, SG_READER_AT_OURS);
 }
 
 /* Waits for as long as the daemon is busy. */

@@ -10,13 +10,24 @@
 
 #define SG_READER_NOBODY 0 /* waiting, or at work for all */
 
-struct sg_reader_page {
-        _Atomic uint64_t beat; /* goes on with every step */
-        _Atomic uint64_t busy; /* the job of this step, or SG_READER_NOBODY */
+/* Where a file is read that its user may have put anywhere. */
+enum sg_reader_place {
+        SG_READER_AT_OURS,
+        SG_READER_AT_OUTPUT,
+        SG_READER_AT_FILE,
+        SG_READER_AT_EVENTS,
 };
 
-static inline void sg_reader_begin_step(struct sg_reader_page *page, uint64_t id)
+struct sg_reader_page {
+        _Atomic uint64_t beat;  /* goes on with every step */
+        _Atomic uint64_t busy;  /* the job of this step, or SG_READER_NOBODY */
+        _Atomic uint32_t place; /* enum sg_reader_place */
+};
+
+static inline void sg_reader_begin_step(struct sg_reader_page *page, uint64_t id,
+                                        enum sg_reader_place place)
 {
+        atomic_store_explicit(&page->place, place, memory_order_relaxed);
         atomic_store_explicit(&page->busy, id, memory_order_relaxed);
         (void)atomic_fetch_add_explicit(&page->beat, 1, memory_order_relaxed);
 }

@@ -62,7 +62,7 @@ static void tell_error(struct sg_reading *j, int error, const char *path, struct
 static void begin_step(const struct sg_reading *j)
 {
         if (j->page)
-                sg_reader_begin_step(j->page, j->id);
+                sg_reader_begin_step(j->page, j->id, j->place);
 }
 
 static int by_pattern(const char *line, size_t n, enum sg_goal goal, void *state,
@@ -203,16 +203,27 @@ static void look_at_events(struct sg_reading *j, struct sg_record *out)
                 tell_error(j, r, j->events.path, out);
 }
 
-void sg_reading_look(struct sg_reading *j, bool last, struct sg_record *out)
+static void go_to(struct sg_reading *j, enum sg_reader_place place)
 {
+        j->place = place;
+        begin_step(j);
         if (sg_reader_test_hook)
                 sg_reader_test_hook(j);
+}
+
+void sg_reading_look(struct sg_reading *j, bool last, struct sg_record *out)
+{
         j->until_nsec = 0;
         j->slow = false;
+        go_to(j, SG_READER_AT_OURS);
         look_at_text(&j->log_text, &j->log, last, out);
+        go_to(j, SG_READER_AT_OUTPUT);
         look_at_text(&j->output_text, &j->output, last, out);
+        go_to(j, SG_READER_AT_FILE);
         look_at_file(j, out);
+        go_to(j, SG_READER_AT_EVENTS);
         look_at_events(j, out);
+        j->place = SG_READER_AT_OURS;
         if (j->slow)
                 tell(j, SG_TROUBLE_SLOW, out,
                      "the pattern takes too long for all of the output: some of it is "

@@ -37,6 +37,7 @@ struct sg_reading {
         struct sg_journal *journal;
         uint32_t told;               /* bits of enum sg_reader_trouble */
         struct sg_reader_page *page; /* where to say who is worked for; or NULL */
+        enum sg_reader_place place;
 };
 
 /* Takes nothing of the message. What of it can't be followed is a trouble of the job. -ENOMEM. */
@@ -49,5 +50,6 @@ void sg_reading_look(struct sg_reading *j, bool last, struct sg_record *out);
 /* What the journal has handed out. */
 void sg_reading_tell_journal(struct sg_reading *j, int error, bool last, struct sg_record *out);
 
-/* Tests: called by the child before each look, to do what a fatal bug in a parser would do. */
+/* Tests: called by the child at each place of a look, to do what a fatal bug in a parser would do.
+ */
 extern void (*sg_reader_test_hook)(const struct sg_reading *j);
