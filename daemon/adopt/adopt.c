@@ -141,11 +141,23 @@ static void settle_user(struct sg_live *l, const struct sg_member *now)
                 free(r);
 }
 
+/* systemd's ID came after the process; only by that can systemd be asked how it ended. */
+static bool settle_identity(struct sg_live *l)
+{
+        char now[SG_INVOCATION_ID_MAX];
+
+        if (!sg_watched_identity(l->adopted->watched, now) || strcmp(l->job.invocation, now) == 0)
+                return false;
+        strcpy(l->job.invocation, now);
+        return true;
+}
+
 static void settle(struct sg_live *l)
 {
         struct sg_limits limits = l->job.limits;
         struct sg_member now;
         char *command;
+        bool marked;
 
         l->adopted->settled = sg_now_realtime_usec() - l->job.submitted_usec > SETTLED_USEC;
         if (!l->adopted->watched || sg_watched_member(l->adopted->watched, &now) < 0)
@@ -155,7 +167,9 @@ static void settle(struct sg_live *l)
                 return;
         if (l->job.adopted == SG_ADOPTED_OBSERVED) /* its engine has set them by now */
                 sg_scope_read_limits(l->groups.scope, &l->job.limits);
-        if (l->job.pid != now.pid || !l->job.command || strcmp(l->job.command, command) != 0 ||
+        marked = settle_identity(l);
+        if (marked || l->job.pid != now.pid || !l->job.command ||
+            strcmp(l->job.command, command) != 0 ||
             memcmp(&limits, &l->job.limits, sizeof(limits)) != 0) {
                 free(l->job.command);
                 l->job.command = command;
@@ -269,7 +283,7 @@ static void fill_job(struct sg_live *l, const struct newcomer *n, const struct s
         strcpy(j->class, n->as.class);
         strcpy(j->boot_id, l->manager->node.boot_id);
         sg_adopt_name(n->path, j->name);
-        sg_watched_identity(g, j->invocation);
+        (void)sg_watched_identity(g, j->invocation);
         l->class = sg_settings_class(l->manager->settings, n->policy)
                            ?: &l->manager->settings->classes[0];
 }
@@ -458,13 +472,11 @@ static void on_look(const char *path, bool *ret_inside, bool *ret_wanted, void *
 
 static bool is_here(struct sg_adopter *a, struct sg_live *l, struct sg_watched **ret)
 {
-        char identity[SG_INVOCATION_ID_MAX];
         struct sg_watched *g;
 
         if (!l->job.group || sg_watch_add(a->watch, l->job.group, &g) < 0)
                 return false;
-        sg_watched_identity(g, identity);
-        if (!g->populated || g->owner || strcmp(identity, l->job.invocation) != 0)
+        if (!g->populated || g->owner || !sg_watched_is(g, l->job.invocation))
                 return false;
         *ret = g;
         return true;

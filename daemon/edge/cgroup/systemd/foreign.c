@@ -286,7 +286,12 @@ const char *sg_backend_slice(const struct sg_backend *b)
 
 /* --- who it is */
 
-void sg_watched_identity(const struct sg_watched *g, char ret[SG_INVOCATION_ID_MAX])
+static void identity_by_inode(const struct sg_watched *g, char ret[SG_INVOCATION_ID_MAX])
+{
+        (void)snprintf(ret, SG_INVOCATION_ID_MAX, "inode-%" PRIu64, g->inode);
+}
+
+bool sg_watched_identity(const struct sg_watched *g, char ret[SG_INVOCATION_ID_MAX])
 {
         static const char *const names[] = {"user.invocation_id", "trusted.invocation_id"};
         char path[PATH_MAX];
@@ -295,9 +300,19 @@ void sg_watched_identity(const struct sg_watched *g, char ret[SG_INVOCATION_ID_M
                 for (size_t i = 0; i < SG_ELEMENTSOF(names); i++)
                         if (getxattr(path, names[i], ret, 32) == 32) {
                                 ret[32] = '\0';
-                                return;
+                                return true;
                         }
-        (void)snprintf(ret, SG_INVOCATION_ID_MAX, "inode-%" PRIu64, g->inode);
+        identity_by_inode(g, ret);
+        return false;
+}
+
+bool sg_watched_is(const struct sg_watched *g, const char *identity)
+{
+        char by_inode[SG_INVOCATION_ID_MAX], now[SG_INVOCATION_ID_MAX];
+
+        identity_by_inode(g, by_inode);
+        (void)sg_watched_identity(g, now);
+        return strcmp(identity, by_inode) == 0 || strcmp(identity, now) == 0;
 }
 
 static int smallest(pid_t pid, void *userdata)

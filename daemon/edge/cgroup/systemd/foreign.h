@@ -45,8 +45,11 @@ int sg_unit_ask(struct sg_backend *b, const char *unit, sd_bus_slot **ret_slot,
 int sg_unit_facts_read(sd_bus_message *reply, struct sg_unit_facts *ret);
 
 /* What tells this group from a later one of its name: systemd's InvocationID where the group bears
- * it, else its inode. */
-void sg_watched_identity(const struct sg_watched *g, char ret[SG_INVOCATION_ID_MAX]);
+ * it, else its inode. systemd marks the group of a scope some time after its process came in, so
+ * that group may be known by its inode at first. True: it is systemd's. */
+bool sg_watched_identity(const struct sg_watched *g, char ret[SG_INVOCATION_ID_MAX]);
+/* Whether that is its identity, or was at first. */
+bool sg_watched_is(const struct sg_watched *g, const char *identity);
 
 struct sg_member {
         pid_t pid;
