@@ -145,6 +145,8 @@ const struct sg_option sg_options[] = {
          "what was decided before, of one job or of all"},
         {"stderr", 0, SG_OPTION_FLAG, BIT(LOGS), AT(stderr_file), NULL, NULL,
          "the file given with --error"},
+        {"raw", 0, SG_OPTION_FLAG, BIT(LOGS), AT(raw), NULL, NULL,
+         "on a terminal: with all that the job meant for one"},
         {"any", 0, SG_OPTION_FLAG, BIT(WAIT), AT(any), NULL, NULL,
          "return when one has ended, and print its number"},
         {"timeout", 0, SG_OPTION_USEC, BIT(WAIT), AT(timeout), NULL, "TIME",

@@ -19,60 +19,6 @@
 /* Characters of a bar. */
 #define BAR 20
 
-int sg_document_parse(const char *text, json_t **ret, struct sg_error *e)
-{
-        *ret = json_loads(text, 0, NULL);
-        return *ret ? 0 : sg_error_garbled(e, -EBADMSG);
-}
-
-json_t *sg_document_text(const char *s)
-{
-        char buf[4096];
-
-        return json_string(sg_utf8_is_valid(s, strlen(s)) ? s
-                                                          : sg_utf8_escape(s, buf, sizeof(buf)));
-}
-
-int sg_document_print_new(json_t *o)
-{
-        if (!o)
-                return -ENOMEM;
-        (void)json_dumpf(o, stdout, JSON_COMPACT | JSON_REAL_PRECISION(15));
-        (void)putchar('\n');
-        json_decref(o);
-        return 0;
-}
-
-/* The envelope is literal because the jobs in it are documents already, ten thousand of them at
- * times: reading them in to write them out again would take longer than all the rest. */
-void sg_document_open_jobs(void)
-{
-        (void)fputs("{\"schema\":\"schedgov.jobs/1\",\"jobs\":[", stdout);
-}
-
-void sg_document_add_job(const char *document, bool first)
-{
-        (void)fputs_unlocked(first ? "\n" : ",\n", stdout);
-        (void)fputs_unlocked(document, stdout);
-}
-
-void sg_document_close_jobs(void)
-{
-        (void)fputs("]}\n", stdout);
-}
-
-void sg_document_print_json(char *const *documents, size_t n, bool several)
-{
-        if (!several) {
-                (void)puts(documents[0]);
-                return;
-        }
-        sg_document_open_jobs();
-        for (size_t i = 0; i < n; i++)
-                sg_document_add_job(documents[i], i == 0);
-        sg_document_close_jobs();
-}
-
 /* "    Label: text"; what is printed last may come from anywhere. */
 static void line(const char *label, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void line(const char *label, const char *format, ...)

@@ -10,6 +10,9 @@ int sg_document_parse(const char *text, json_t **ret, struct sg_error *e);
 void sg_document_print_job(const json_t *job);
 void sg_document_print_node(const json_t *status);
 
+/* Prints a document as the governor gave it, in a line. Here as in all that follows, characters
+ * that a terminal obeys are \u escapes. */
+void sg_document_print_text(const char *document);
 /* One job asked for is its own document, several are a schedgov.jobs/1. */
 void sg_document_print_json(char *const *documents, size_t n, bool several);
 /* The same piecewise. */

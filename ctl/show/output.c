@@ -17,7 +17,7 @@
 
 static pid_t pager;
 
-static bool on_terminal(void)
+bool sg_output_is_terminal(void)
 {
         static int answer = -1;
 
@@ -33,8 +33,8 @@ static bool colours_wanted(void)
         if (answer < 0) {
                 const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
 
-                answer =
-                        on_terminal() && !(no && *no) && term && *term && strcmp(term, "dumb") != 0;
+                answer = sg_output_is_terminal() && !(no && *no) && term && *term &&
+                         strcmp(term, "dumb") != 0;
         }
         return answer == 1;
 }
@@ -73,7 +73,7 @@ static unsigned find_size(const char *variable, bool columns)
 
         if (value && sg_parse_u32(value, &n) == 0 && n > 0)
                 return n;
-        if (on_terminal() && ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) == 0)
+        if (sg_output_is_terminal() && ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) == 0)
                 return columns ? ws.ws_col : ws.ws_row;
         return 0;
 }
@@ -132,7 +132,7 @@ void sg_pager_open(void)
         const char *command = pager_command();
         int fds[2];
 
-        if (!command || !on_terminal())
+        if (!command || !sg_output_is_terminal())
                 return;
         (void)sg_terminal_width(); /* while stdout is the terminal */
         if (pipe(fds) < 0)

@@ -22,6 +22,9 @@ unsigned sg_terminal_height(void);
 /* Whether more than ASCII can be shown: the locale's word. Sets the locale's characters. */
 bool sg_output_is_utf8(void);
 
+/* Whether stdout is one, or a pager in front of one. */
+bool sg_output_is_terminal(void);
+
 /* Puts a pager behind stdout when that is a terminal. Closing flushes and waits for it. */
 void sg_pager_open(void);
 int sg_pager_close(struct sg_error *e);

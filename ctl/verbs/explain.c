@@ -44,7 +44,7 @@ static int explain_now(struct sg_client *c, const struct sg_invocation *inv,
                 int r = sg_client_get_string(c, "Explain", ids->v[i], &text, e);
 
                 if (r >= 0 && inv->json) {
-                        (void)puts(text);
+                        sg_document_print_text(text);
                         continue;
                 }
                 if (r >= 0)

@@ -4,6 +4,8 @@
  *
  * The file is watched through its descriptor, so rotation (a rename) is seen as such. Where the
  * log's owner doesn't let us watch it, it is looked at a few times a second.
+ *
+ * What a job wrote for its own terminal isn't obeyed by that of whoever looks, see visible.h.
  */
 
 #include "base/cleanup.h"
@@ -13,6 +15,7 @@
 #include "ctl/line/ids.h"
 #include "ctl/show/document.h"
 #include "ctl/show/output.h"
+#include "ctl/show/visible.h"
 #include "ctl/verbs/verbs.h"
 #include <errno.h>
 #include <poll.h>
@@ -30,6 +33,8 @@ struct printer {
         const char *id;
         char *line; /* with --json: what has come of a line */
         size_t size;
+        bool terminal; /* … and --raw wasn't given */
+        struct sg_visible visible;
 };
 
 struct follower {
@@ -57,10 +62,18 @@ static int print_line(struct printer *p, const char *s, size_t n)
                 sg_utf8_is_valid(text, n) ? text : sg_utf8_escape(text, escaped, sizeof(escaped))));
 }
 
+static void put(const char *s, size_t n, void *userdata)
+{
+        (void)userdata;
+        (void)fwrite(s, 1, n, stdout);
+}
+
 static int flush_line(struct printer *p)
 {
         size_t n = p->size;
 
+        if (p->terminal)
+                sg_visible_end(&p->visible);
         p->size = 0;
         return n > 0 ? print_line(p, p->line, n) : 0;
 }
@@ -97,13 +110,17 @@ static int print_rest(struct printer *p, struct sg_logfile *l, struct sg_error *
 
                 if (p->inv->json)
                         r = print_json_lines(p, buf, (size_t)n);
+                else if (p->terminal)
+                        sg_visible_write(&p->visible, buf, (size_t)n);
                 else
-                        (void)fwrite(buf, 1, (size_t)n, stdout);
+                        put(buf, (size_t)n, NULL);
                 if (r < 0)
                         return r;
         }
         if (n < 0)
                 return sg_error_errno(e, (int)n, "cannot read the log");
+        if (p->terminal && p->visible.live)
+                sg_visible_show(&p->visible);
         return sg_output_finish(e);
 }
 
@@ -356,7 +373,10 @@ static int logs(const struct sg_invocation *inv, const char *id, struct sg_error
 {
         _cleanup_client_ struct sg_client c = {0};
         struct sg_logfile log = {.id = id, .want_stderr = inv->stderr_file, .fd = -1};
-        struct printer printer = {.inv = inv, .id = id};
+        struct printer printer = {.inv = inv,
+                                  .id = id,
+                                  .terminal = sg_output_is_terminal() && !inv->raw && !inv->json,
+                                  .visible = {.put = put, .live = inv->follow}};
         struct follower f = {
                 .client = &c, .log = &log, .printer = &printer, .inotify = -1, .watch = -1};
         int r;

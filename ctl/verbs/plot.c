@@ -67,7 +67,7 @@ static int plot(struct sg_client *c, const struct sg_invocation *inv, const char
         if (r < 0)
                 return r;
         if (inv->json) {
-                (void)puts(text);
+                sg_document_print_text(text);
                 return 0;
         }
         r = sg_document_parse(text, &series, e);

@@ -129,7 +129,7 @@ static int ask(struct sg_client *c, const struct sg_invocation *inv, struct sg_e
         if (r < 0)
                 return r;
         if (inv->json) {
-                (void)puts(text);
+                sg_document_print_text(text);
                 return 0;
         }
         if (!inv->no_pager)

@@ -19,7 +19,7 @@ static int node_status(struct sg_client *c, const struct sg_invocation *inv, str
         if (r < 0)
                 return r;
         if (inv->json) {
-                (void)puts(text);
+                sg_document_print_text(text);
                 return 0;
         }
         r = sg_document_parse(text, &status, e);

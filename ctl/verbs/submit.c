@@ -125,7 +125,7 @@ static int dry_run(const struct sg_invocation *inv, const struct sg_command *cmd
         if (r < 0)
                 return sg_error_garbled(e, r);
         if (inv->json) {
-                (void)puts(text);
+                sg_document_print_text(text);
                 return 0;
         }
         r = sg_document_parse(text, &job, e);

@@ -78,16 +78,15 @@ void sg_utf8_clean(char *s, size_t size)
         }
 }
 
-/* Length of what may be shown as it is, 0 where the byte at s has to be escaped. */
-static size_t harmless(const char *s, size_t size)
+size_t sg_utf8_harmless(const char *s, size_t size)
 {
         const unsigned char *p = (const unsigned char *)s;
         size_t n = sg_utf8_size(s, size);
 
         if (n == 1)
                 return p[0] >= 0x20 && p[0] != 0x7f;
-        if (n == 2 && p[0] == 0xc2 && p[1] < 0xa0) /* C1 controls */
-                return 0;
+        if (n == 2 && ((p[0] == 0xc2 && p[1] < 0xa0) || (p[0] == 0xd8 && p[1] == 0x9c)))
+                return 0; /* C1 controls, and the Arabic letter mark */
         if (n == 3 && p[0] == 0xe2 &&
             ((p[1] == 0x80 && ((p[2] >= 0xa8 && p[2] <= 0xae) || p[2] == 0x8e || p[2] == 0x8f)) ||
              (p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9)))
@@ -95,29 +94,29 @@ static size_t harmless(const char *s, size_t size)
         return n;
 }
 
-static size_t escape_byte(unsigned char c, char out[5])
+size_t sg_utf8_escape_byte(unsigned char c, char out[SG_UTF8_ESCAPE_MAX])
 {
         static const char plain[] = "abtnvfr";
 
         if (c >= 7 && c <= 13)
-                return (size_t)snprintf(out, 5, "\\%c", plain[c - 7]);
-        return (size_t)snprintf(out, 5, "\\x%02x", c);
+                return (size_t)snprintf(out, SG_UTF8_ESCAPE_MAX, "\\%c", plain[c - 7]);
+        return (size_t)snprintf(out, SG_UTF8_ESCAPE_MAX, "\\x%02x", c);
 }
 
 const char *sg_utf8_escape(const char *s, char *buf, size_t size)
 {
         size_t len = strlen(s), i = 0, o = 0;
 
-        while (i < len && harmless(s + i, len - i) > 0)
-                i += harmless(s + i, len - i);
+        while (i < len && sg_utf8_harmless(s + i, len - i) > 0)
+                i += sg_utf8_harmless(s + i, len - i);
         if (i == len)
                 return s;
 
         for (i = 0; i < len;) {
-                char escaped[5];
-                size_t n = harmless(s + i, len - i);
+                char escaped[SG_UTF8_ESCAPE_MAX];
+                size_t n = sg_utf8_harmless(s + i, len - i);
                 const char *from = n > 0 ? s + i : escaped;
-                size_t put = n > 0 ? n : escape_byte((unsigned char)s[i], escaped);
+                size_t put = n > 0 ? n : sg_utf8_escape_byte((unsigned char)s[i], escaped);
 
                 if (o + put >= size)
                         break;

@@ -39,6 +39,19 @@ class Terminal:
         before, _, self.seen = self.seen.partition(wanted)
         return before
 
+    def rest(self):
+        """What comes until it ends."""
+        data = b""
+        while select.select([self.fd], [], [], PATIENCE)[0]:
+            try:
+                piece = os.read(self.fd, 65536)
+            except OSError:
+                piece = b""
+            if not piece:
+                return self.seen + data.decode(errors="replace").replace("\r\n", "\n")
+            data += piece
+        raise AssertionError(f"goes on without a word after {data!r}")
+
     def wait(self):
         """The exit status, 128 + n for a signal."""
         def ended():

@@ -90,6 +90,7 @@ static void nothing_reaches_the_terminal_unescaped(void **state)
                  "31m",
                  "\\xc2\\x9b31m"},                       /* C1: CSI */
                 {"a\xe2\x80\xae.", "a\\xe2\\x80\\xae."}, /* right-to-left override */
+                {"a\xd8\x9c.", "a\\xd8\\x9c."},          /* Arabic letter mark */
                 {"a\xffz", "a\\xffz"},
                 {"\xc0\xaf", "\\xc0\\xaf"},          /* overlong */
                 {"\xed\xa0\x80", "\\xed\\xa0\\x80"}, /* surrogate */
