@@ -12,7 +12,7 @@ extern const char *const sg_job_env_threads[SG_JOB_ENV_THREADS];
 
 /* How threads wait for each other: spinning, they take the CPU from those that they wait for as
  * soon as the job hasn't as many CPUs as threads. */
-#define SG_JOB_ENV_WAITS 3
+#define SG_JOB_ENV_WAITS 4
 struct sg_job_env_wait {
         const char *name, *value;
         const char *also[2]; /* others that say the same: who sets one of them has decided it */

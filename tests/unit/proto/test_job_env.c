@@ -113,6 +113,7 @@ static void test_decided(void **state)
         assert_true(sg_job_env_is_decided(blocks, "OMP_WAIT_POLICY=passive"));
         assert_true(sg_job_env_is_decided(blocks, "GOMP_SPINCOUNT=1000"));
         assert_false(sg_job_env_is_decided(none, "GOMP_SPINCOUNT=1000"));
+        assert_true(sg_job_env_is_decided(spins, "KMP_BLOCKTIME=1"));
         assert_false(sg_job_env_is_decided(blocks, "OPENBLAS_THREAD_TIMEOUT=4"));
         assert_false(sg_job_env_is_decided(blocks, "OMP_WAIT_POLICYX=passive"));
 }
