@@ -363,7 +363,7 @@ bench-against: deps all $(BENCHES) $(WORKLOADS)
 bench-parse: deps $(O)/tests/bench/bench_parse
 	@$(O)/tests/bench/bench_parse
 bench-omp: deps all
-	@$(TEST_ENV) tests/integration/omp-quota 9
+	@$(TEST_ENV) tests/integration/omp-quota 9; first=$$?; $(TEST_ENV) tests/bench/bench-omp $(ARGS) && exit $$first
 bench-vm: deps all
 	@$(TEST_ENV) tests/bench/bench-vm
 bench-policy: deps all $(WORKLOADS)
@@ -492,7 +492,7 @@ help:
 #h make bench-monitor   what it costs to watch jobs: samples, logs, the whole governor, next to peers
 #h make bench-sim       how fast policies are simulated: 300 instances of 15 jobs each
 #h make bench-parse     how fast logs are read, next to regexec(3)
-#h make bench-omp       an OpenMP program under a quota, with the preload and with fixed threads
+#h make bench-omp       OpenMP programs: under a quota, two of which one comes later, and alone; beside fixed threads
 #h make bench-policy    training jobs under each share policy, on one CPU; SG_BENCH_SCALE=, SG_BENCH_REPEAT=
 #h make bench-real      real training scripts that arrive together, without and with a governor: SG_ROUNDS=, SG_SEED=, ARGS=
 #h make bench-vm        what bench-launch measures, under systemd in a guest, next to systemd-run
