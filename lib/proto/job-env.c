@@ -19,15 +19,16 @@ const char *const sg_job_env_threads[SG_JOB_ENV_THREADS] = {
  * GNU's and LLVM's runtimes both take the first; MKL's is the third. To sleep at once would cost
  * what has the node for itself up to two thirds of its speed, as its threads meet every few
  * microseconds; a plan gives it as many CPUs as threads, and then those that spin take nothing from
- * anybody. So GNU's looks for some hundred microseconds (by default 4 ms), LLVM's for the least
- * that it can be told, one millisecond (200): what is lost when there are fewer CPUs is a part of a
- * turn. OpenBLAS' own threads spin for 2 to the power of so many cycles (4 to 30), 26 if nobody
+ * anybody. But what doesn't follow may have more threads than CPUs: with ten times
+ * the count XGBoost takes twice the CPU time under `fair`. So GNU's looks for some tens of
+ * microseconds (by default 4 ms), LLVM's for the least that it can be told, one millisecond (200).
+ * OpenBLAS' own threads spin for 2 to the power of so many cycles (4 to 30), 26 if nobody
  * says otherwise: that is tens of milliseconds. 16 is some 20 µs, about what it takes to sleep and
  * be woken.
  */
 const struct sg_job_env_wait sg_job_env_waits[SG_JOB_ENV_WAITS] = {
         {"OMP_WAIT_POLICY", "passive", {"GOMP_SPINCOUNT", "KMP_BLOCKTIME"}},
-        {"GOMP_SPINCOUNT", "30000", {"OMP_WAIT_POLICY", "KMP_BLOCKTIME"}},
+        {"GOMP_SPINCOUNT", "3000", {"OMP_WAIT_POLICY", "KMP_BLOCKTIME"}},
         {"KMP_BLOCKTIME", "1", {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT"}},
         {"OPENBLAS_THREAD_TIMEOUT", "16", {NULL, NULL}},
 };
