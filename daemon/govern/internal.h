@@ -52,7 +52,10 @@ double sg_loop_now(void);
 /* There will be a step at that time, or before. */
 void sg_loop_look_by(struct sg_loop *loop, double at);
 
-/* loop-apply.c */
+/* describe.c */
+struct sg_governor_job sg_loop_describe(const struct sg_live *l);
+
+/* apply.c */
 void sg_loop_apply(struct sg_loop *loop, const struct sg_governor_plan *plan, double now);
 /* By what is decided until now: what its groups are made with, see sg_loop_overlay(). */
 void sg_loop_begin_with(struct sg_looped *p);
@@ -61,10 +64,10 @@ bool sg_loop_apply_begun(struct sg_looped *p, double now);
 /* That its deadline can't be met, if that is its reason now. */
 bool sg_loop_take_back_dropped(struct sg_live *l);
 
-/* loop-use.c */
+/* use.c */
 void sg_loop_look_for_servers(struct sg_loop *loop, double now);
 
-/* loop-state.c */
+/* state.c */
 void sg_loop_store(struct sg_loop *loop, double now); /* if it is time */
 void sg_loop_store_now(struct sg_loop *loop, double now);
 void sg_loop_recall(struct sg_loop *loop);

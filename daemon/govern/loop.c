@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The loop's events and its timer. Applying decisions is loop-apply.c, keeping what it knows over a
- * restart loop-state.c.
+ * The loop's events and its timer. What the governor is told of a job is describe.c, applying its
+ * decisions apply.c, keeping what it knows over a restart state.c.
  */
-#include "base/process.h"
 #include "base/time-util.h"
-#include "core/job/command.h"
 #include "edge/common/log.h"
 #include "govern/internal.h"
 #include "monitor/monitor.h"
@@ -176,78 +174,11 @@ static int on_due(sd_event_source *source, uint64_t usec, void *userdata)
 
 /* Jobs */
 
-static bool on_terminal(const struct sg_live *l)
-{
-        pid_t pid = l->attempt.shim == 0 && l->runner ? l->runner->pid : l->attempt.shim;
-        struct sg_process_stat p;
-
-        return l->job.foreground && pid > 0 && sg_process_stat(pid, &p) == 0 && p.terminal;
-}
-
-static double cpus_max(const struct sg_live *l, struct sg_thread_range threads)
-{
-        const struct sg_limits *limits = &l->job.limits;
-        double most = INFINITY;
-
-        if (limits->cpu_quota_pm != SG_UNLIMITED)
-                most = (double)limits->cpu_quota_pm / 1e4;
-        if (limits->pin && sg_thread_range_is_elastic(threads)) /* its set follows its share */
-                most = fmin(most, (double)threads.most);
-        else if (limits->pin)
-                most = fmin(most, fmin((double)limits->cpus, (double)l->manager->node.n_cpus));
-        return most;
-}
-
-static double deadline(const struct sg_live *l, double now)
-{
-        uint64_t realtime = sg_now_realtime_usec();
-
-        if (l->job.deadline_usec == 0)
-                return INFINITY;
-        return now + ((double)l->job.deadline_usec - (double)realtime) / SG_USEC_PER_SEC;
-}
-
-/* What it can use, as far as anybody has said. */
-static uint64_t cpus_said(const struct sg_job *j, struct sg_thread_range threads)
-{
-        return j->limits.cpus == 0 && j->follows > 0 && j->follows < threads.most ? j->follows
-                                                                                  : threads.most;
-}
-
-static struct sg_governor_job describe(const struct sg_live *l)
-{
-        const struct sg_limits *limits = &l->job.limits;
-        const struct sg_thread_range threads = sg_live_threads(l);
-        bool elastic = sg_thread_range_is_elastic(threads);
-        const struct sg_measured *d = l->measured;
-        double now = sg_loop_now();
-
-        return (struct sg_governor_job){
-                .key = l->job.key.n,
-                .attempt = l->job.key.attempt,
-                .class = l->class->name,
-                .uid = (uint32_t)l->job.uid,
-                .now = now,
-                .arrival = d ? now - (double)sg_monitor_running_usec(d) / SG_USEC_PER_SEC : now,
-                .cpus = (double)cpus_said(&l->job, threads),
-                .cpus_max = cpus_max(l, threads),
-                .weight = (double)limits->cpu_weight,
-                .deadline = deadline(l, now),
-                .goal = d ? (enum sg_goal)d->progress.goal : SG_GOAL_MIN,
-                .aside = l->job.adopted != SG_ADOPTED_NOT || on_terminal(l),
-                .restarted = l->job.key.attempt > 1,
-                .elastic = elastic && limits->cpus > 0,
-                .follows = elastic && l->job.follows > 0,
-                .program = l->job.command ? sg_command_program(l->job.command) : 0,
-                .steps = l->job.steps,
-        };
-}
-
 /* What is to be known of it now. */
 static void tell(struct sg_live *l)
 {
         struct sg_looped *p = l->looped;
-        struct sg_governor_job j = describe(l);
+        struct sg_governor_job j = sg_loop_describe(l);
 
         /* Who is being ended is to save what it has, and to be gone, soon. */
         j.aside = p->awaited || p->serves || l->job.intent != SG_INTENT_NONE;
@@ -264,7 +195,7 @@ static void add(struct sg_loop *loop, struct sg_live *l)
         int r;
 
         p = calloc(1, sizeof(*p));
-        j = describe(l);
+        j = sg_loop_describe(l);
         r = p ? sg_governor_add(loop->governor, &j) : -ENOMEM;
         if (r < 0) {
                 free(p);
