@@ -8,7 +8,10 @@ import realjobs
 import realmodes
 import realtables
 
-LEARN_EVERY_SEC, LEARN_AT_ONCE = 1, 4
+LEARN_EVERY_SEC = 1
+LEARN_SEC, BESIDE_FROM_SEC, BESIDE_SEC = 16, 5, 5  # it runs about so long; from then on with a companion, for so long
+# One thread that says nothing, for so long by the clock.
+COMPANION = "import time; end = time.monotonic() + {}\nwhile time.monotonic() < end: pass"
 COST_MOST, OFF_MOST = 1.02, .10
 
 
@@ -26,8 +29,8 @@ def ways():
     """Name: variables, CPUs."""
     cpus = sorted(os.sched_getaffinity(0))
     return {
-        "one": ({**realmodes.threads(1), **realmodes.PASSIVE}, cpus[:1]),
-        "all": ({**realmodes.threads(len(cpus)), **realmodes.PASSIVE}, cpus),
+        "one": ({**realmodes.threads(1), **realmodes.WAITS}, cpus[:1]),
+        "all": ({**realmodes.threads(len(cpus)), **realmodes.WAITS}, cpus),
         "all, as its libraries like": ({}, cpus),
     }
 
@@ -46,22 +49,30 @@ def watch(mode, found, over):
         found.update(mode.learnt())
 
 
+def learn_one(options, go_through, script):
+    """Its node is its own, but for a while in the middle, in which a companion has one of the CPUs."""
+    job = realjobs.Job(script, script, round(max(1, LEARN_SEC / realjobs.ALL[script]), 2), 1)
+    found, over = {}, threading.Event()
+    with realmodes.MODES["growth"][1](options) as mode:
+        def beside():
+            if not over.wait(BESIDE_FROM_SEC):
+                mode.g.submit("--", realjobs.PYTHON, "-c", COMPANION.format(BESIDE_SEC))
+
+        others = [threading.Thread(target=watch, args=(mode, found, over), daemon=True), threading.Thread(target=beside, daemon=True)]
+        for other in others:
+            other.start()
+        try:
+            go_through(mode, [job], options.timeout)
+        finally:
+            over.set()
+            for other in others:
+                other.join()
+    return found.get(script)
+
+
 def learn(options, go_through):
-    """What a governor says of each after a run among others: {script: {"1": 1.0, "2": 1.4}}."""
-    found = {}
-    for first in range(0, len(options.scripts), LEARN_AT_ONCE):
-        jobs = [realjobs.Job(script, script, 1, 1, 2.0 * i)
-                for i, script in enumerate(options.scripts[first:first + LEARN_AT_ONCE])]
-        with realmodes.MODES["growth"][1](options) as mode:
-            over = threading.Event()
-            watcher = threading.Thread(target=watch, args=(mode, found, over), daemon=True)
-            watcher.start()
-            try:
-                go_through(mode, jobs, options.timeout)
-            finally:
-                over.set()
-                watcher.join()
-    return found
+    """What a governor says of each at its end: {script: {"1": 1.0, "2": 1.4}}."""
+    return {script: curve for script in options.scripts if (curve := learn_one(options, go_through, script))}
 
 
 def scaling(options, go_through, save):
@@ -72,7 +83,7 @@ def scaling(options, go_through, save):
         runs.setdefault((script, way), []).append(one)
         save({"round": number, "script": script, "way": way, **one})
     learnt = learn(options, go_through)
-    print(f"\nsteps per second of training, {options.rounds} rounds; speed-up from 1 to {cpus} CPUs, with passive waiting (and without)\n"
+    print(f"\nsteps per second of training, {options.rounds} rounds; speed-up from 1 to {cpus} CPUs, waiting as a governor has them wait (and as their libraries like)\n"
           f"\n| script | alone, s: 1 CPU | {cpus} CPUs | steps/s: 1 CPU | {cpus} CPUs | speed-up | learnt |\n|---|---|---|---|---|---|---|")
     off = 0
     for script in options.scripts:

@@ -24,6 +24,8 @@ from shimdriver import own_group  # noqa: E402
 # What OpenMP, OpenBLAS and MKL look at; BLIS is content with OpenMP's.
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 PASSIVE = {"OMP_WAIT_POLICY": "passive"}
+# As a governor has its jobs' threads wait (lib/proto/job-env.c).
+WAITS = {**PASSIVE, "GOMP_SPINCOUNT": "3000", "KMP_BLOCKTIME": "1", "OPENBLAS_THREAD_TIMEOUT": "16"}
 JOIN = 'echo $$ >"$0" && exec "$@"'
 HEAVY = {"cpu.shares": 262144, "cpu.weight": 10000}
 MILESTONES = (90, 95)
