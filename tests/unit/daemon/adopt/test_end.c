@@ -218,8 +218,8 @@ static void test_results(void **state)
                  "its main process was killed by SIGUSR1", SIGUSR1},
                 {"core-dump", CLD_DUMPED, SIGSEGV, SG_JOB_KILLED,
                  "its main process was killed by SIGSEGV", SIGSEGV},
-                {"signal", CLD_KILLED, 12345, SG_JOB_KILLED, "its main process was killed by signal 12345",
-                 12345},
+                {"signal", CLD_KILLED, 12345, SG_JOB_KILLED,
+                 "its main process was killed by signal 12345", 12345},
                 {"timeout", CLD_KILLED, SIGTERM, SG_JOB_TIMEOUT, "systemd ended it: timeout", 0},
                 {"start-limit-hit", 0, 0, SG_JOB_FAILED, "systemd says: start-limit-hit", 0},
         };
