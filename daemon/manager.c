@@ -55,6 +55,7 @@ static void settings_apply(struct sg_manager *m)
         if (sg_queue_configure(m->jobs->queue, m->settings) < 0)
                 sg_log(LOG_ERR, "cannot apply all of the queue's settings: out of memory");
         sg_store_set_retention(m->store, m->settings->history_jobs, m->settings->history_usec);
+        sg_manager_bound_stored(m);
         sg_manager_schedule(m);
 }
 

@@ -425,6 +425,19 @@ static void link_lines(const json_t *status)
         }
 }
 
+static void stored_line(const json_t *stored)
+{
+        const json_t *max = json_object_get(stored, "max_bytes");
+        char bytes[SG_FORMAT_MAX], of[SG_FORMAT_MAX];
+
+        if (!json_is_object(stored))
+                return;
+        line("Stored", "%s%s%s of your jobs that haven't ended",
+             with_unit(bytes, json_object_get(stored, "bytes"), UNIT_BYTES),
+             json_is_integer(max) ? " of at most " : "",
+             json_is_integer(max) ? with_unit(of, max, UNIT_BYTES) : "");
+}
+
 void sg_document_print_node(const json_t *status)
 {
         const char *node = sg_document_string(status, "node");
@@ -450,5 +463,6 @@ void sg_document_print_node(const json_t *status)
              (long long)json_integer_value(json_object_get(jobs, "queued")));
         load_lines(status);
         link_lines(status);
+        stored_line(json_object_get(status, "stored"));
         string_line("Store", status, "store");
 }

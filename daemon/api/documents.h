@@ -12,7 +12,8 @@ int sg_job_document(struct sg_manager *m, const struct sg_job *j, struct sg_live
 /* Why it has what it has (schedgov.explanation/1). */
 int sg_explain_document(struct sg_manager *m, const struct sg_job *j, struct sg_live *live,
                         char **ret);
-int sg_status_document(struct sg_manager *m, char **ret);
+/* The node, with the number of jobs that the caller may see. */
+int sg_status_document(struct sg_manager *m, const struct sg_caller *c, char **ret);
 /* What a job did over time (schedgov.series/1). */
 int sg_series_document(struct sg_manager *m, const struct sg_job_key *key, char **ret);
 /* Drops o. NULL, which is what jansson makes of too little memory: -ENOMEM. */

@@ -190,7 +190,15 @@ int sg_job_document(struct sg_manager *m, const struct sg_job *j, struct sg_live
         return sg_json_dump(o, ret);
 }
 
-int sg_status_document(struct sg_manager *m, char **ret)
+static json_t *stored_by(const struct sg_manager *m, uint32_t uid)
+{
+        return json_pack("{s:o, s:o}", "bytes",
+                         sg_json_number(sg_ledger_held(m->ledger, uid, SG_CHARGE_STORED)),
+                         "max_bytes",
+                         sg_json_number(sg_ledger_limit(m->ledger, uid, SG_CHARGE_STORED)));
+}
+
+int sg_status_document(struct sg_manager *m, const struct sg_caller *c, char **ret)
 {
         uint64_t count[_SG_JOB_STATE_MAX] = {0};
         const char *trouble = sg_store_error(m->store);
@@ -216,6 +224,7 @@ int sg_status_document(struct sg_manager *m, char **ret)
         json_object_set_new(o, "links", sg_json_links(m));
         json_object_set_new(o, "max_jobs",
                             sg_json_number(sg_queue_max_jobs(m->jobs->queue, m->node.n_cpus)));
+        json_object_set_new(o, "stored", stored_by(m, c->uid));
         json_object_set_new(o, "store", json_string(trouble ?: "ok"));
         return sg_json_dump(o, ret);
 }

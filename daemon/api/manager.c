@@ -19,8 +19,9 @@ static int method_subscribe(sd_bus_message *call, void *userdata, sd_bus_error *
 
 static int method_describe(sd_bus_message *call, void *userdata, sd_bus_error *error)
 {
+        struct sg_client *c = sg_api_client(userdata, call);
         _cleanup_free_ char *doc = NULL;
-        int r = sg_status_document(userdata, &doc);
+        int r = c ? sg_status_document(userdata, &c->caller, &doc) : -ENOTCONN;
 
         (void)error;
         return r < 0 ? r : sd_bus_reply_method_return(call, "s", doc);

@@ -20,6 +20,7 @@ struct sg_submission {
         char threads[32];   /* "follow" … */
         uint64_t umask;
         uint64_t no_wait;
+        struct sg_stored *stored; /* what it is to take in the store */
         struct sg_record spec;
         bool dry_run;
 };

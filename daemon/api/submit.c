@@ -24,6 +24,7 @@ struct sg_submission *sg_submission_free(struct sg_submission *s)
         sd_bus_message_unref(s->call);
         sg_job_deinit(&s->job);
         sg_record_deinit(&s->spec);
+        sg_stored_unref(s->stored);
         free(s->workdir);
         free(s->on_end);
         free(s->command);
@@ -161,6 +162,39 @@ static int complete(struct sg_submission *s, const struct sg_caller *c, const ch
 
 /* --- storing it */
 
+static int refuse_full(struct sg_submission *s, int full, sd_bus_error *error)
+{
+        const struct sg_ledger *l = s->manager->ledger;
+        uint64_t bytes = sg_stored_bytes(&s->job, s->count, s->spec.size);
+        uint32_t uid = (uint32_t)s->job.uid;
+        char asked[SG_FORMAT_MAX], held[SG_FORMAT_MAX], max[SG_FORMAT_MAX];
+
+        (void)sg_format_bytes(asked, bytes);
+        (void)sg_format_bytes(held, sg_ledger_held(l, uid, SG_CHARGE_STORED));
+        (void)sg_format_bytes(max, sg_ledger_limit(l, uid, SG_CHARGE_STORED));
+        if (full == SG_LEDGER_FULL)
+                (void)sd_bus_error_setf(
+                        error, SG_ERROR_BUSY,
+                        "there is no room to store %s more for now: all users' jobs "
+                        "that haven't ended take what they may; try again later",
+                        asked);
+        else
+                (void)sd_bus_error_setf(
+                        error, SG_ERROR_BUSY,
+                        "user %s may have %s stored for jobs that haven't ended: it is "
+                        "%s, and this takes %s; cancel some or wait for their ends, "
+                        "or submit with a smaller environment",
+                        s->job.user, max, held, asked);
+        return -EBUSY;
+}
+
+static int charge(struct sg_submission *s, sd_bus_error *error)
+{
+        int r = sg_stored_take(&s->stored, s->manager, &s->job, s->count, s->spec.size);
+
+        return r > 0 ? refuse_full(s, r, error) : r;
+}
+
 struct storing {
         struct sg_manager *manager;
         sd_bus_message *call;
@@ -222,6 +256,7 @@ static int make_task(struct sg_submission *s, uint64_t i, struct sg_live **ret)
         r = sg_live_new(&l, m, m->jobs->last_n + 1 + i);
         if (r < 0)
                 return r;
+        sg_live_hold_stored(l, s->stored);
         r = sg_job_copy(&l->job, &s->job);
         l->job.key.n = m->jobs->last_n + 1 + i;
         l->job.array_index += (int64_t)i;
@@ -382,6 +417,9 @@ static int carry_out(struct sg_submission *s, const char *user, sd_bus_error *er
         put_identity(s, &c->caller);
         if (s->spec.error < 0)
                 return s->spec.error;
+        r = charge(s, error);
+        if (r < 0)
+                return r;
         return s->dry_run ? reply_dry_run(s) : store(s, s->job.foreground ? c : NULL);
 }
 

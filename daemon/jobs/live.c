@@ -91,6 +91,7 @@ void sg_live_free(struct sg_live *l)
         sg_monitor_forget(l);
         sg_attempt_deinit(l);
         sg_groups_deinit(l);
+        sg_live_release_stored(l);
         sg_job_deinit(&l->job);
         free(l->runner);
         free(l);

@@ -11,6 +11,7 @@
 #include "jobs/groups.h"
 #include "jobs/jobs.h"
 #include "jobs/queued.h"
+#include "jobs/stored.h"
 #include <limits.h>
 
 struct sg_manager;
@@ -45,7 +46,8 @@ struct sg_live {
         struct sg_adopted *adopted;   /* if others started it (adopt.h) */
         struct sg_runner *runner;     /* of `run` */
         struct sg_callers *callers;   /* who waits for it (api.h) */
-        bool unstored;                /* something of it could not be stored, and the log says so */
+        struct sg_stored *stored; /* what it takes in the store; NULL: nothing that is counted */
+        bool unstored;            /* something of it could not be stored, and the log says so */
 };
 
 /* live.c: the object. -ENOMEM. */

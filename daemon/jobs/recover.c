@@ -78,6 +78,8 @@ static void on_loaded(int result, const struct sg_job *job, void *userdata)
                 r = copy.error < 0 ? copy.error : sg_job_decode(&l->job, copy.data, copy.size);
         }
         sg_record_deinit(&copy);
+        if (r >= 0 && !l->job.adopted)
+                r = sg_live_find_stored(l, job->spec_bytes);
         if (r < 0) {
                 load->error = r;
                 return;
@@ -155,9 +157,11 @@ int sg_manager_recover(struct sg_manager *m)
         struct sg_live *l, *next;
         int r;
 
+        sg_manager_unbound_stored(m);
         r = sg_store_load(m->store, &m->jobs->last_n, on_loaded, &load);
         if (r >= 0)
                 r = load.error;
+        sg_manager_bound_stored(m);
         if (r < 0)
                 return r;
         sg_list_foreach_safe (l, next, &m->jobs->all, link)

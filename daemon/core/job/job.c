@@ -12,6 +12,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Numbers, indexes, the events of its life. */
+#define ROW_BYTES 768
+
 #define FIELD(nr, name, kind, member)                                                              \
         {                                                                                          \
                 .tag = (nr), .column = (name), .type = SG_TYPE_##kind,                             \
@@ -345,4 +348,20 @@ int sg_job_decode(struct sg_job *ret, const void *data, size_t size)
             ret->adopted > SG_ADOPTED_GOVERNED || ret->limits.threads >= _SG_THREADS_MAX)
                 return -EBADMSG;
         return 0;
+}
+
+uint64_t sg_job_stored_bytes(const struct sg_job *j)
+{
+        uint64_t bytes = ROW_BYTES;
+
+        for (size_t i = 0; i < sg_job_n_fields; i++) {
+                const struct sg_job_field *f = &sg_job_fields[i];
+                const char *text = (const char *)j + f->offset;
+
+                if (f->type == SG_TYPE_STR)
+                        text = *(char *const *)(const void *)text;
+                if (text && (f->type == SG_TYPE_STR || f->type == SG_TYPE_CHARS))
+                        bytes += strlen(text);
+        }
+        return bytes;
 }

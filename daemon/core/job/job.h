@@ -101,6 +101,8 @@ struct sg_job {
         /* When it last changed, for events: one time for what is logged and what is announced, so
          * that both are known to be the same. Not part of the record; 0 = not said. */
         uint64_t changed_usec;
+        /* Of what was submitted, as the store knows it. Not part of the record, either. */
+        uint64_t spec_bytes;
 };
 
 /* All values at their defaults; strings NULL. */
@@ -115,6 +117,9 @@ void sg_job_clear_reason(struct sg_job *j);
 /* Fills in the codes of --output and --error: %j = N, %a = array index, %n = the job's name, %% =
  * %. Anything else behind a % is kept as it is. NULL gives NULL. */
 int sg_job_expand_path(const struct sg_job *j, const char *pattern, char **ret);
+
+/* What it takes to remember it until it has ended, without what was submitted. About. */
+uint64_t sg_job_stored_bytes(const struct sg_job *j);
 
 /* What `schedctl wait` and `run` exit with, for a job in a final state. */
 int sg_job_exit_status(const struct sg_job *j);

@@ -294,6 +294,7 @@ const struct sg_settings_key sg_settings_keys[] = {
         {"Queue", "JobsPerCpu", "conf", "4", "a whole number from 1 to 10000", false, parse_count, NODE(jobs_per_cpu), 1, 10000},
         {"Queue", "MaxJobs", "conf", "auto", "a whole number from 1 to 1000000, or \"auto\"", false, parse_count_auto, NODE(max_jobs), 1, 1000000},
         {"Queue", "MaxQueuedPerUser", "conf", "100000", WANTS_COUNT, false, parse_count, NODE(max_queued_per_user), 1, INF},
+        {"Queue", "MaxStoredPerUser", "conf", "256M", WANTS_BYTES, false, parse_bytes, NODE(max_stored_per_user), MIB, INF},
         {"Queue", "MemoryReserve", "conf", "10%", "a percentage from 0% to 90%", false, parse_percent, NODE(memory_reserve_pm), 0, 9000},
         {"Queue", "KillGrace", "conf", "10s", "a time span from 0 to 1d such as 10s", false, parse_usec, NODE(kill_grace_usec), 0, DAY},
 

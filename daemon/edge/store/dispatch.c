@@ -52,6 +52,7 @@ static int dispatch_row(struct sg_store_request *q, const struct sg_store_messag
         r = sg_job_decode(&job, f->data, f->size);
         if (r < 0)
                 return r;
+        job.spec_bytes = sg_store_message_u64(m, SG_STORE_TAG_STORED);
         if (q->kind == SG_STORE_SUBMIT) {
                 q->known = malloc(sizeof(*q->known));
                 if (!q->known)

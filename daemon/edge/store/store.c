@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
 /* --- the writer is gone */
 
@@ -348,6 +349,15 @@ pid_t sg_store_pid(struct sg_store *s)
 const char *sg_store_dir(struct sg_store *s)
 {
         return s->dir;
+}
+
+uint64_t sg_store_disk_bytes(struct sg_store *s)
+{
+        struct statvfs disk;
+
+        if (statvfs(s->dir, &disk) < 0 || disk.f_blocks == 0)
+                return SG_UNLIMITED;
+        return (uint64_t)disk.f_blocks * disk.f_frsize;
 }
 
 size_t sg_store_backlog(struct sg_store *s)

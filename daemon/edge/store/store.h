@@ -51,10 +51,13 @@ SG_DEFINE_CLEANUP(struct sg_store *, sg_store_close)
 const char *sg_store_error(struct sg_store *s); /* NULL while all is well */
 pid_t sg_store_pid(struct sg_store *s);
 const char *sg_store_dir(struct sg_store *s); /* absolute */
+/* The size of the disk that it is on; SG_UNLIMITED: it has none. */
+uint64_t sg_store_disk_bytes(struct sg_store *s);
 /* Bytes of the requests that aren't answered yet: refuse new work beyond some MB. */
 size_t sg_store_backlog(struct sg_store *s);
 
-/* Synchronous, before the event loop runs: every job that isn't in a final state, in order of n;
+/* Synchronous, before the event loop runs: every job that isn't in a final state, in order of n,
+ * with the size of what was submitted;
  * and the largest n ever used, of whatever origin: a node that gets another name goes on counting,
  * so that what lives differs in n. */
 int sg_store_load(struct sg_store *s, uint64_t *ret_last_n, sg_store_cb each, void *userdata);

@@ -139,6 +139,7 @@ int sg_db_prune(struct sg_db *db, unsigned ended);
 
 /* --- store-query.c: what reads --- */
 
+/* With the size of what was submitted, in the column behind those of the job. */
 int sg_db_live_jobs(struct sg_db *db, sg_db_row_cb cb, void *userdata);
 int sg_db_list(struct sg_db *db, const struct sg_store_query *q, sg_db_row_cb cb, void *userdata);
 int sg_db_job_by_token(struct sg_db *db, uint64_t uid, const char *token, sg_db_row_cb cb,

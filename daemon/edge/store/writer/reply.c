@@ -71,14 +71,30 @@ int sg_writer_reply_status(struct sg_writer *w, int status, const char *why)
         return sg_writer_reply_close(w, mark);
 }
 
-int sg_writer_reply_row(sqlite3_stmt *row, void *userdata)
+static size_t row_open(struct sg_writer *w, sqlite3_stmt *row)
 {
-        struct sg_writer *w = userdata;
         size_t mark = open_frame(w, SG_STORE_ROW);
         size_t job = sg_record_open(&w->out, SG_STORE_TAG_JOB);
 
         sg_sql_encode_job(row, &w->out);
         sg_record_close(&w->out, job);
+        return mark;
+}
+
+int sg_writer_reply_row(sqlite3_stmt *row, void *userdata)
+{
+        struct sg_writer *w = userdata;
+
+        return sg_writer_reply_close(w, row_open(w, row));
+}
+
+int sg_writer_reply_live(sqlite3_stmt *row, void *userdata)
+{
+        struct sg_writer *w = userdata;
+        size_t mark = row_open(w, row);
+
+        sg_record_put_i64(&w->out, SG_STORE_TAG_STORED,
+                          sqlite3_column_int64(row, (int)sg_job_n_fields));
         return sg_writer_reply_close(w, mark);
 }
 

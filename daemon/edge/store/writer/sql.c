@@ -42,7 +42,9 @@ static const char *const texts[_SG_SQL_MAX] = {
         [SG_SQL_JOB_OLD] = "SELECT state, reason, hold, spec, attempt FROM jobs"
                            " WHERE n = ?2 AND origin = ?1",
         [SG_SQL_JOB_BY_TOKEN] = "SELECT @ FROM jobs WHERE uid = ?1 AND token = ?2",
-        [SG_SQL_JOBS_LIVE] = "SELECT @ FROM jobs INDEXED BY jobs_live WHERE " LIVE " ORDER BY n",
+        /* The length alone: what was submitted isn't read for that. */
+        [SG_SQL_JOBS_LIVE] = "SELECT @, (SELECT length(body) FROM specs WHERE id = jobs.spec)"
+                             " FROM jobs INDEXED BY jobs_live WHERE " LIVE " ORDER BY n",
         [SG_SQL_JOBS_ALL] = "SELECT @ FROM jobs INDEXED BY jobs_key WHERE n < ?1" QUERY,
         [SG_SQL_JOBS_FINISHED] =
                 "SELECT @ FROM jobs INDEXED BY jobs_key WHERE n < ?1 AND " FINAL QUERY,

@@ -31,7 +31,7 @@ static int load(struct sg_writer *w)
         size_t mark;
         int r;
 
-        r = sg_db_live_jobs(&w->db, sg_writer_reply_row, w);
+        r = sg_db_live_jobs(&w->db, sg_writer_reply_live, w);
         if (r >= 0)
                 r = sg_db_last_n(&w->db, &last);
         if (r >= 0)

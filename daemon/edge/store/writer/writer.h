@@ -83,4 +83,6 @@ int sg_writer_reply_close(struct sg_writer *w, size_t mark);
 int sg_writer_reply_done(struct sg_writer *w, int result);
 int sg_writer_reply_status(struct sg_writer *w, int status, const char *why);
 int sg_writer_reply_row(sqlite3_stmt *row, void *userdata);
+/* … of sg_db_live_jobs() */
+int sg_writer_reply_live(sqlite3_stmt *row, void *userdata);
 int sg_writer_reply_event(sqlite3_stmt *row, void *userdata);

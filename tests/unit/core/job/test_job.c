@@ -296,18 +296,32 @@ static void test_attempt_name(void **state)
                 assert_int_equal(sg_attempt_name_parse(bad[i], &got), -EINVAL);
 }
 
+/* Every text of it counts, whoever chose it. */
+static void test_stored_bytes(void **state)
+{
+        struct sg_job job;
+        uint64_t empty;
+
+        (void)state;
+        sg_job_init(&job);
+        empty = sg_job_stored_bytes(&job);
+        assert_in_range(empty, 512, 1024);
+        (void)snprintf(job.name, sizeof(job.name), "name");
+        job.after = strdup("1:ok");
+        job.output = strdup("/a/path");
+        job.command = strdup("true");
+        assert_int_equal(sg_job_stored_bytes(&job), empty + 4 + 4 + 7 + 4);
+        sg_job_deinit(&job);
+}
+
 int main(void)
 {
         static const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_table),
-                cmocka_unit_test(test_codec),
-                cmocka_unit_test(test_decode_refuses),
-                cmocka_unit_test(test_decode_cut),
-                cmocka_unit_test(test_states),
-                cmocka_unit_test(test_exit_status),
-                cmocka_unit_test(test_reason),
-                cmocka_unit_test(test_expand_path),
-                cmocka_unit_test(test_id),
+                cmocka_unit_test(test_table),          cmocka_unit_test(test_codec),
+                cmocka_unit_test(test_decode_refuses), cmocka_unit_test(test_decode_cut),
+                cmocka_unit_test(test_states),         cmocka_unit_test(test_exit_status),
+                cmocka_unit_test(test_reason),         cmocka_unit_test(test_expand_path),
+                cmocka_unit_test(test_stored_bytes),   cmocka_unit_test(test_id),
                 cmocka_unit_test(test_attempt_name),
         };
 

@@ -18,6 +18,7 @@ static const struct sample {
         {"Queue", "JobsPerCpu", "8", "0"},
         {"Queue", "MaxJobs", "12", "infinity"},
         {"Queue", "MaxQueuedPerUser", "infinity", "-1"},
+        {"Queue", "MaxStoredPerUser", "64M", "1K"},
         {"Queue", "MemoryReserve", "12.5%", "91%"},
         {"Queue", "KillGrace", "1min", "infinity"},
         {"Logs", "MaxSize", "1.5G", "1"},

@@ -81,8 +81,10 @@ void on_row(int result, const struct sg_job *job, void *userdata)
         struct answer *a = userdata;
 
         assert_int_equal(result, 0);
-        if (a->rows < SG_ELEMENTSOF(a->seen))
+        if (a->rows < SG_ELEMENTSOF(a->seen)) {
                 a->seen[a->rows] = job->key.n;
+                a->sizes[a->rows] = job->spec_bytes;
+        }
         a->rows++;
         assert_int_equal(sg_job_copy(&a->job, job), 0);
 }

@@ -31,8 +31,9 @@ struct answer {
         unsigned calls, rows;
         struct sg_job job; /* the last row, or the one given with the result */
         struct sg_attempt_info info;
-        uint64_t seen[64]; /* n of the first rows */
-        char text[256];    /* events: "n:state …"; spec: its bytes */
+        uint64_t seen[64];  /* n of the first rows, */
+        uint64_t sizes[64]; /* … and what was submitted, where that is told */
+        char text[256];     /* events: "n:state …"; spec: its bytes */
 };
 void answer_reset(struct answer *a);
 void on_done(int result, const struct sg_job *job, void *userdata);

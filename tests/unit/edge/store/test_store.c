@@ -270,7 +270,9 @@ static void test_large_spec(void **state)
         const size_t size = SG_SPEC_MAX;
         _cleanup_free_ char *spec = malloc(size), *too_large = calloc(1, 2 * size);
         struct sg_store *s = open_store();
+        struct answer a = {.calls = 0};
         struct sg_job job;
+        uint64_t last;
 
         (void)state;
         assert_non_null(spec);
@@ -281,7 +283,12 @@ static void test_large_spec(void **state)
         job.key.n = 2;
         assert_int_equal(submit_n(s, &job, 1, NULL, too_large, 2 * size), -E2BIG);
         assert_int_equal(submit(s, 3), 0);
+        load(s, &a, &last);
+        assert_int_equal(a.rows, 2);
+        assert_int_equal(a.sizes[0], size);
+        assert_int_equal(a.sizes[1], 0);
         sg_store_close(s);
+        answer_reset(&a);
 }
 
 /* --- queries */

@@ -159,7 +159,9 @@ static void expect_plans(void)
         expect_plan(SG_SQL_JOB_GET, "SEARCH jobs USING INDEX jobs_key (n=? AND origin=?); ");
         expect_plan(SG_SQL_JOB_BY_TOKEN,
                     "SEARCH jobs USING INDEX jobs_token (uid=? AND token=?); ");
-        expect_plan(SG_SQL_JOBS_LIVE, "SCAN jobs USING INDEX jobs_live; ");
+        expect_plan(SG_SQL_JOBS_LIVE,
+                    "SCAN jobs USING INDEX jobs_live; CORRELATED SCALAR SUBQUERY 1; "
+                    "SEARCH specs USING INTEGER PRIMARY KEY (rowid=?); ");
         expect_plan(SG_SQL_JOBS_ALL, "SEARCH jobs USING INDEX jobs_key (n<?); ");
         expect_plan(SG_SQL_JOBS_FINISHED, "SEARCH jobs USING INDEX jobs_key (n<?); ");
         expect_plan(SG_SQL_COUNT_FINISHED, "SCAN jobs USING INDEX jobs_ended; ");

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/*
+ * What jobs take in the store until they have ended, charged to their user: the bytes of a
+ * submission (command, environment, options) and of a row for each job. The tasks of an array share
+ * what was submitted, which stays for the last of them, so they are charged together and that long.
+ */
+
+#include <stdint.h>
+
+struct sg_job;
+struct sg_live;
+struct sg_manager;
+struct sg_stored;
+
+/* For as many jobs like this one; the caller's until it is unref'd. 0, SG_LEDGER_USER_FULL,
+ * SG_LEDGER_FULL, -ENOMEM. */
+int sg_stored_take(struct sg_stored **ret, struct sg_manager *m, const struct sg_job *template,
+                   uint64_t count, uint64_t spec_bytes);
+/* Gives it back with the last who holds it. NULL is fine. */
+void sg_stored_unref(struct sg_stored *s);
+uint64_t sg_stored_bytes(const struct sg_job *template, uint64_t count, uint64_t spec_bytes);
+
+/* The job is one of those, until it is freed. */
+void sg_live_hold_stored(struct sg_live *l, struct sg_stored *s);
+/* One that the store has, whatever the bounds are. -ENOMEM. */
+int sg_live_find_stored(struct sg_live *l, uint64_t spec_bytes);
+void sg_live_release_stored(struct sg_live *l);
+
+/* As the settings and the disk have it; without a bound while jobs are loaded. */
+void sg_manager_bound_stored(struct sg_manager *m);
+void sg_manager_unbound_stored(struct sg_manager *m);
