@@ -208,6 +208,14 @@ static int open_bus(struct sg_manager *m, const struct sg_manager_options *o)
         return r == -ENXIO ? 0 : r;
 }
 
+static void say_rescued(const struct sg_manager *m)
+{
+        const char *notice = sg_store_notice(m->store);
+
+        if (notice)
+                sg_log_job(LOG_ERR, SG_MESSAGE_STORE_DAMAGED, NULL, notice, "%s", notice);
+}
+
 static void say_store_failed(const struct sg_manager *m, const char *then)
 {
         const char *why = sg_store_error(m->store);
@@ -303,6 +311,7 @@ static int manager_start(struct sg_manager *m, const struct sg_manager_options *
         r = sg_store_open(&m->store, o->state_dir, ret_why);
         if (r < 0)
                 return fail(ret_why, r, "open the store");
+        say_rescued(m);
         r = sg_readers_start(&m->readers);
         if (r < 0)
                 return fail(ret_why, r, "start the reader of jobs' progress");

@@ -33,6 +33,7 @@ struct sg_store {
         bool heard; /* its first word: whether it can work */
         int dead;   /* negative: the writer is gone, or can't work */
         char *why;  /* what is wrong; NULL = nothing */
+        char *notice;
         struct sg_list pending;
         size_t backlog;
         struct sg_record *out; /* the writer's */

@@ -57,7 +57,7 @@ static bool store_mourns(const struct sg_store *s)
         return s->dead < 0 && s->on_death;
 }
 
-/* The first word: 0, or why it can't work. */
+/* The first word: why it can't work, or what there was to be mended first. */
 static int take_first(struct sg_store *s, const uint8_t *frame, size_t size)
 {
         struct sg_store_message m;
@@ -67,7 +67,7 @@ static int take_first(struct sg_store *s, const uint8_t *frame, size_t size)
                 return r;
         s->heard = true;
         s->dead = (int)sg_store_message_i64(&m, SG_STORE_TAG_RESULT);
-        return s->dead < 0 ? sg_store_message_str(&m, SG_STORE_TAG_TEXT, &s->why) : 0;
+        return sg_store_message_str(&m, SG_STORE_TAG_TEXT, s->dead < 0 ? &s->why : &s->notice);
 }
 
 static int on_frame(const uint8_t *frame, size_t size, void *userdata)
@@ -331,6 +331,7 @@ struct sg_store *sg_store_close(struct sg_store *s)
         sg_worker_free(s->writer);
         s->lock_fd = sg_close(s->lock_fd);
         free(s->why);
+        free(s->notice);
         free(s->dir);
         free(s);
         return NULL;
@@ -339,6 +340,11 @@ struct sg_store *sg_store_close(struct sg_store *s)
 const char *sg_store_error(struct sg_store *s)
 {
         return s->why;
+}
+
+const char *sg_store_notice(struct sg_store *s)
+{
+        return s->notice && s->notice[0] ? s->notice : NULL;
 }
 
 pid_t sg_store_pid(struct sg_store *s)

@@ -35,7 +35,7 @@ typedef void (*sg_store_cb)(int result, const struct sg_job *job, void *userdata
  * Locks the directory (waiting at most 10 s for a dying writer), forks the writer, opens or creates
  * the database and migrates it. Creates STATE/{jobs,logs,fate.run,fate.void}. On failure *ret_why
  * is a heap string with one line that says what to do: -EBUSY another daemon, -EROFS, -ENOSPC,
- * -EBADMSG a corrupted database, ….
+ * -EBADMSG a database of which nothing can be read, ….
  */
 int sg_store_open(struct sg_store **ret, const char *state_dir, char **ret_why);
 int sg_store_attach(struct sg_store *s, sd_event *event);
@@ -49,6 +49,9 @@ int sg_store_flush(struct sg_store *s);
 struct sg_store *sg_store_close(struct sg_store *s);
 SG_DEFINE_CLEANUP(struct sg_store *, sg_store_close)
 const char *sg_store_error(struct sg_store *s); /* NULL while all is well */
+/* What was wrong with it when it was opened, in a line: a damaged database, of which all that could
+ * be read is there, and the rest in STATE/quarantine. NULL = nothing. */
+const char *sg_store_notice(struct sg_store *s);
 pid_t sg_store_pid(struct sg_store *s);
 const char *sg_store_dir(struct sg_store *s); /* absolute */
 /* The size of the disk that it is on; SG_UNLIMITED: it has none. */

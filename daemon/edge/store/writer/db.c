@@ -61,10 +61,10 @@ void sg_db_explain(struct sg_db *db, int error)
 {
         switch (error) {
         case -EBADMSG:
-                db_explain(db,
-                           "%s is damaged (%s): move it away to start afresh; jobs that run are "
-                           "not touched",
-                           db->path, sqlite3_errmsg(db->handle));
+                db_explain(db, "%s is damaged (%s): %s; jobs that run are not touched", db->path,
+                           sqlite3_errmsg(db->handle),
+                           db->sound ? "restart schedgovd, which goes on with what can be read"
+                                     : "move it away to start afresh");
                 break;
         case -ENOSPC:
         case -EDQUOT:
@@ -98,6 +98,7 @@ static int db_error(struct sg_db *db, int rc)
         default:
                 error = db_errno(db, rc);
                 db->failed = true;
+                db->damaged = db->damaged || error == -EBADMSG;
                 sg_db_explain(db, error);
                 return error;
         }
@@ -232,14 +233,15 @@ static int db_migrate(struct sg_db *db, int64_t version, sg_db_migrated_cb migra
 static int db_configure(struct sg_db *db)
 {
         /* Durable on COMMIT; 1 MB of pages is enough for one row at a time; what is deleted
-         * (arguments, environment) is overwritten; a WAL that one large transaction has grown is
-         * cut down again. */
+         * (arguments, environment) is overwritten; a damaged page is better met when it is read
+         * than later; a WAL that one large transaction has grown is cut down again. */
         return db_exec(db, "PRAGMA journal_mode = WAL;"
                            "PRAGMA synchronous = FULL;"
                            "PRAGMA cache_size = -1024;"
                            "PRAGMA temp_store = MEMORY;"
                            "PRAGMA secure_delete = ON;"
                            "PRAGMA trusted_schema = OFF;"
+                           "PRAGMA cell_size_check = ON;"
                            "PRAGMA journal_size_limit = 8388608;");
 }
 

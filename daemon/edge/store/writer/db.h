@@ -14,52 +14,16 @@
 
 #include "core/job/job.h"
 #include "edge/store/store.h"
+#include "edge/store/writer/sql.h"
 #include <sqlite3.h>
-
-enum sg_sql { /* prepared statements, kept */
-              SG_SQL_BEGIN,
-              SG_SQL_COMMIT,
-              SG_SQL_SAVEPOINT,
-              SG_SQL_RELEASE,
-              SG_SQL_ROLLBACK_TO,
-              SG_SQL_JOB_INSERT,
-              SG_SQL_JOB_UPDATE,
-              SG_SQL_JOB_HOLD,
-              SG_SQL_JOB_FREEZE,
-              SG_SQL_JOBS_FROZEN,
-              SG_SQL_JOBS_FROZEN_ELSEWHERE,
-              SG_SQL_JOB_GET,
-              SG_SQL_JOB_OLD,
-              SG_SQL_JOB_BY_TOKEN,
-              SG_SQL_JOBS_LIVE,
-              SG_SQL_JOBS_ALL,
-              SG_SQL_JOBS_FINISHED,
-              SG_SQL_LAST_N,
-              SG_SQL_COUNT_FINISHED,
-              SG_SQL_SPEC_INSERT,
-              SG_SQL_SPEC_GET,
-              SG_SQL_SPEC_DELETE,
-              SG_SQL_SHARE_INSERT,
-              SG_SQL_SHARE_DROP,
-              SG_SQL_SHARE_DELETE,
-              SG_SQL_ATTEMPT_INSERT,
-              SG_SQL_ATTEMPTS_DELETE,
-              SG_SQL_EVENT_INSERT,
-              SG_SQL_EVENTS_LATEST,
-              SG_SQL_EVENTS_AFTER,
-              SG_SQL_EVENTS_SPAN,
-              SG_SQL_EVENTS_DELETE,
-              SG_SQL_PRUNE_COUNT,
-              SG_SQL_PRUNE_AGE,
-              SG_SQL_COUNTER_SET,
-              _SG_SQL_MAX,
-};
 
 struct sg_db {
         sqlite3 *handle;
         sqlite3_stmt *statements[_SG_SQL_MAX];
         char *path;
         bool failed;
+        bool sound;   /* what a start needs could be read, */
+        bool damaged; /* … and something else can't be */
         char why[512];
         int wal_pages;
         int64_t finished, finished_before; /* rows in final states; −1 = not counted yet */
@@ -73,7 +37,7 @@ struct sg_db {
 /* A row of jobs or events, or the reply they become: encoded, without allocating strings. */
 typedef int (*sg_db_row_cb)(sqlite3_stmt *row, void *userdata);
 
-/* --- store-db.c: the file, transactions, errors --- */
+/* --- db.c: the file, transactions, errors --- */
 
 /* An older file has been brought to this schema, and the COMMIT of that is next: what has to be
  * done outside of the database for it. It may have been done before, by one who was killed then. */
@@ -105,23 +69,7 @@ int sg_db_step(struct sg_db *db, sqlite3_stmt *stmt);
 /* For statements without rows. */
 int sg_db_run(struct sg_db *db, sqlite3_stmt *stmt);
 
-/* --- store-sql.c: the statements' text, and jobs in and out of them --- */
-
-/* Heap; NULL = no memory. */
-char *sg_sql_text(enum sg_sql id);
-/* Parameter ?tag of every field. */
-void sg_sql_bind_job(sqlite3_stmt *stmt, const struct sg_job *job);
-void sg_sql_bind_key(sqlite3_stmt *stmt, const struct sg_job_key *key); /* ?1 origin, ?2 n */
-void sg_sql_bind_text(sqlite3_stmt *stmt, int parameter, const char *s);
-/* Columns 0 … of a SELECT of all fields, as a job record. */
-void sg_sql_encode_job(sqlite3_stmt *row, struct sg_record *r);
-
-/* --- schema.c --- */
-
-extern const char *const sg_sql_migrations[];
-extern const unsigned sg_sql_n_migrations;
-
-/* --- store-jobs.c: what changes jobs --- */
+/* --- jobs.c: what changes jobs --- */
 
 /* 0, or 1 = this uid has used the token before. */
 int sg_db_submit(struct sg_db *db, const struct sg_job *template, uint64_t count, const char *token,
@@ -137,7 +85,7 @@ int sg_db_frozen_elsewhere(struct sg_db *db);
 /* One small step of what retention asks for; `ended` jobs have just been added. */
 int sg_db_prune(struct sg_db *db, unsigned ended);
 
-/* --- store-query.c: what reads --- */
+/* --- query.c: what reads --- */
 
 /* With the size of what was submitted, in the column behind those of the job. */
 int sg_db_live_jobs(struct sg_db *db, sg_db_row_cb cb, void *userdata);

@@ -45,6 +45,7 @@ static const char *const texts[_SG_SQL_MAX] = {
         /* The length alone: what was submitted isn't read for that. */
         [SG_SQL_JOBS_LIVE] = "SELECT @, (SELECT length(body) FROM specs WHERE id = jobs.spec)"
                              " FROM jobs INDEXED BY jobs_live WHERE " LIVE " ORDER BY n",
+        [SG_SQL_JOBS_EVERY] = "SELECT @, handle FROM jobs NOT INDEXED",
         [SG_SQL_JOBS_ALL] = "SELECT @ FROM jobs INDEXED BY jobs_key WHERE n < ?1" QUERY,
         [SG_SQL_JOBS_FINISHED] =
                 "SELECT @ FROM jobs INDEXED BY jobs_key WHERE n < ?1 AND " FINAL QUERY,

@@ -146,6 +146,7 @@ static int take_frames(struct sg_writer *w)
         if (end < 0)
                 return end;
         r = sg_writer_run_batch(w);
+        sg_db_mark_damaged(&w->db, w->attempts.state_fd);
         if (r >= 0)
                 r = sg_writer_flush(w);
         return r < 0 ? r : end;
@@ -242,29 +243,50 @@ static int take_over_reasons(struct sg_db *db, void *userdata)
         return r < 0 ? r : sg_db_frozen_elsewhere(db);
 }
 
-static int writer_open(struct sg_writer *w, const char *state_dir, char why[512])
+/* `why`: what is wrong with it; or, when it could be opened all the same, what was. */
+static int open_db(struct sg_writer *w, const char *state_dir, char why[SG_RESCUE_TEXT_MAX])
 {
         char path[PATH_MAX];
+        int r;
+
+        r = sg_path_join(path, sizeof(path), state_dir, "schedgov.db");
+        if (r < 0)
+                return r;
+        r = sg_db_open(&w->db, path, take_over_reasons, w);
+        if (r >= 0) {
+                r = sg_db_check(&w->db, w->attempts.state_fd);
+                if (r == -EBADMSG)
+                        r = sg_db_rescue(&w->db, w->attempts.state_fd, why);
+        }
+        if (r < 0 && why[0] == '\0')
+                (void)snprintf(why, SG_RESCUE_TEXT_MAX, "%s", sg_db_why(&w->db));
+        w->db.sound = r >= 0;
+        w->db.damaged = false;
+        w->db.forget = forget;
+        w->db.forget_userdata = w;
+        return r;
+}
+
+static int writer_open(struct sg_writer *w, const char *state_dir, char why[SG_RESCUE_TEXT_MAX])
+{
         const char *what;
         int r;
 
         w->attempts = (struct sg_attempts){.state_fd = -1, .jobs_fd = -1};
         r = sg_attempts_open(&w->attempts, state_dir, &what);
         if (r < 0) {
-                (void)snprintf(why, 512, "cannot set up %s/%s: %s", state_dir, what, strerror(-r));
+                (void)snprintf(why, SG_RESCUE_TEXT_MAX, "cannot set up %s/%s: %s", state_dir, what,
+                               strerror(-r));
                 return r;
         }
-        r = sg_path_join(path, sizeof(path), state_dir, "schedgov.db");
-        if (r >= 0)
-                r = sg_db_open(&w->db, path, take_over_reasons, w);
-        w->db.forget = forget;
-        w->db.forget_userdata = w;
+        r = open_db(w, state_dir, why);
         if (r >= 0)
                 r = sg_attempts_each(&w->attempts, sweep_attempt, w);
         if (r >= 0)
                 sg_ballast_open(&w->ballast, w->attempts.state_fd);
-        else
-                (void)snprintf(why, 512, "%s", w->db.why[0] ? sg_db_why(&w->db) : strerror(-r));
+        else if (why[0] == '\0')
+                (void)snprintf(why, SG_RESCUE_TEXT_MAX, "%s",
+                               w->db.why[0] ? sg_db_why(&w->db) : strerror(-r));
         return r;
 }
 
@@ -280,7 +302,7 @@ int sg_writer_main(const char *state_dir, int fd)
 {
         static struct sg_writer writer;
         struct sg_writer *w = &writer;
-        char why[512] = "";
+        char why[SG_RESCUE_TEXT_MAX] = "";
         size_t mark;
         int r;
 

@@ -18,7 +18,7 @@
 #include "edge/store/proto.h"
 #include "edge/store/writer/attempt.h"
 #include "edge/store/writer/ballast.h"
-#include "edge/store/writer/db.h"
+#include "edge/store/writer/rescue.h"
 #include <errno.h>
 
 #define SG_WRITER_BATCH_MAX 512 /* requests of one COMMIT */

@@ -127,7 +127,7 @@ static void test_damaged(void **state)
         sg_store_close(s);
 }
 
-/* Damage that shows only later: the call says so, and so does sg_store_error(). */
+/* All but the first pages, which hold the schema: it goes on with nothing, and says so. */
 static void test_damaged_inside(void **state)
 {
         _cleanup_free_ char *data = NULL;
@@ -142,15 +142,14 @@ static void test_damaged_inside(void **state)
         sg_store_close(s);
         data = database(&size);
         assert_true(size > 20 * 4096);
-        /* All but the first pages, which hold the schema. */
         memset(data + 12 * 4096, 0xff, size - 12 * 4096);
         database_put(data, size);
         s = open_store();
-        answer_reset(&a);
-        assert_int_equal(sg_store_load(s, &last, on_row, &a), -EBADMSG);
-        assert_true(submit(s, 500) < 0);
-        assert_non_null(sg_store_error(s));
-        assert_non_null(strstr(sg_store_error(s), "damaged"));
+        assert_non_null(strstr(sg_store_notice(s), "damaged"));
+        assert_null(sg_store_error(s));
+        load(s, &a, &last);
+        assert_true(a.rows < 600);
+        assert_int_equal(submit(s, 700), 0);
         sg_store_close(s);
         answer_reset(&a);
 }
