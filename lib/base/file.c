@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
 /* Deeper trees than this are not ours; the bound is on open directories and on the stack. */
 #define TREE_DEPTH_MAX 64
@@ -352,4 +353,25 @@ int sg_path_join(char *buf, size_t size, const char *dir, const char *name)
         int n = snprintf(buf, size, "%s%s%s", dir, slash, name);
 
         return n < 0 || (size_t)n >= size ? -ENAMETOOLONG : 0;
+}
+
+static bool disk_has_size(int fd, struct statvfs *ret)
+{
+        return fstatvfs(fd, ret) == 0 && ret->f_blocks > 0;
+}
+
+uint64_t sg_disk_size(int fd)
+{
+        struct statvfs disk;
+
+        return disk_has_size(fd, &disk) ? (uint64_t)disk.f_blocks * disk.f_frsize : UINT64_MAX;
+}
+
+uint64_t sg_disk_free(int fd)
+{
+        struct statvfs disk;
+
+        if (!disk_has_size(fd, &disk))
+                return UINT64_MAX;
+        return (uint64_t)(geteuid() == 0 ? disk.f_bfree : disk.f_bavail) * disk.f_frsize;
 }

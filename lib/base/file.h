@@ -43,5 +43,10 @@ int sg_fsync_dir(int dirfd, const char *path);
 /* rm -rf below dirfd, without following links; a name that isn't there is fine. */
 int sg_remove_tree(int dirfd, const char *name);
 
+/* Of the file system that fd is on, in bytes; UINT64_MAX: it has no bound but memory's. What is
+ * free is what we may fill, whoever we are. */
+uint64_t sg_disk_size(int fd);
+uint64_t sg_disk_free(int fd);
+
 /* "a/b" with snprintf semantics made safe: -ENAMETOOLONG instead of truncation. */
 int sg_path_join(char *buf, size_t size, const char *dir, const char *name);

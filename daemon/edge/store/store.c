@@ -10,7 +10,6 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 
 /* --- the writer is gone */
 
@@ -359,11 +358,7 @@ const char *sg_store_dir(struct sg_store *s)
 
 uint64_t sg_store_disk_bytes(struct sg_store *s)
 {
-        struct statvfs disk;
-
-        if (statvfs(s->dir, &disk) < 0 || disk.f_blocks == 0)
-                return SG_UNLIMITED;
-        return (uint64_t)disk.f_blocks * disk.f_frsize;
+        return sg_disk_size(s->lock_fd);
 }
 
 size_t sg_store_backlog(struct sg_store *s)

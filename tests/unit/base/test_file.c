@@ -365,6 +365,17 @@ static void test_take(void **state)
         assert_int_equal(fd, -1);
 }
 
+static void test_disk(void **state)
+{
+        int nowhere = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+
+        (void)state;
+        assert_in_range(sg_disk_free(dir), 1, sg_disk_size(dir));
+        assert_int_equal(sg_disk_size(nowhere), UINT64_MAX); /* no blocks, and never full */
+        assert_int_equal(sg_disk_free(nowhere), UINT64_MAX);
+        (void)sg_close(nowhere);
+}
+
 static void test_clocks(void **state)
 {
         uint64_t real = sg_now_realtime_usec(), mono = sg_now_monotonic_usec();
@@ -395,6 +406,7 @@ int main(void)
                 cmocka_unit_test(test_write_all_over_short_writes),
                 cmocka_unit_test(test_close),
                 cmocka_unit_test(test_take),
+                cmocka_unit_test(test_disk),
                 cmocka_unit_test(test_clocks),
         };
 

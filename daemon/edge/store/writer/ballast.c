@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "edge/store/writer/ballast.h"
 #include "base/cleanup.h"
+#include "base/file.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/param.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 /* To erase the largest submission takes as much in the log of the database (secure_delete), and a
@@ -14,31 +14,16 @@
 #define PART_OF_DISK 8U
 #define PAGE 4096U
 
-/* What of a disk whoever we are may fill. */
-static uint64_t free_bytes(const struct statvfs *disk)
-{
-        return (uint64_t)(geteuid() == 0 ? disk->f_bfree : disk->f_bavail) * disk->f_frsize;
-}
-
 uint64_t sg_ballast_room(const struct sg_ballast *b)
 {
-        struct statvfs disk;
-
-        /* Some have no size (a tmpfs without a bound), and are full when memory is. */
-        if (fstatvfs(b->state_fd, &disk) < 0 || disk.f_blocks == 0)
-                return UINT64_MAX;
-        return free_bytes(&disk);
+        return sg_disk_free(b->state_fd);
 }
 
 static uint64_t wanted(int state_fd)
 {
-        struct statvfs disk;
-        uint64_t size;
+        uint64_t disk = sg_disk_size(state_fd);
 
-        if (fstatvfs(state_fd, &disk) < 0 || disk.f_blocks == 0)
-                return 0;
-        size = (uint64_t)disk.f_blocks * disk.f_frsize / PART_OF_DISK;
-        return MIN(size, BALLAST_MAX) / PAGE * PAGE;
+        return disk == UINT64_MAX ? 0 : MIN(disk / PART_OF_DISK, BALLAST_MAX) / PAGE * PAGE;
 }
 
 void sg_ballast_open(struct sg_ballast *b, int state_fd)
@@ -103,4 +88,9 @@ void sg_ballast_fill(struct sg_ballast *b)
 bool sg_ballast_is_whole(const struct sg_ballast *b)
 {
         return b->held == b->wanted;
+}
+
+bool sg_ballast_is_short(const struct sg_ballast *b)
+{
+        return b->held < b->wanted && sg_ballast_room(b) < b->wanted - b->held;
 }

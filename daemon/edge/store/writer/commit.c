@@ -8,8 +8,10 @@
 #include "edge/store/writer/writer.h"
 #include <errno.h>
 #include <string.h>
+#include <sys/param.h>
 
 #define INDEX_AND_EVENT_BYTES 512U /* of a row, about */
+#define LITTLE_ROOM (4ULL * SG_STORE_FRAME_MAX)
 
 static bool has_row(const struct sg_writer_item *i)
 {
@@ -21,16 +23,30 @@ static bool is_of_new_job(const struct sg_writer_item *i)
         return i->kind == SG_STORE_SUBMIT || i->kind == SG_STORE_START;
 }
 
-/* It is written twice, to the log and from there to the database, and must not be stuck between
- * the two: then there would be no room to end it either. */
+/* It is written twice, to the log and from there to the database, which may have room within, and
+ * must not be stuck between the two: then there would be no room to end it either. */
+static int has_room(struct sg_writer *w, uint64_t bytes)
+{
+        uint64_t room = sg_ballast_room(&w->ballast), used, within;
+        int r;
+
+        if (bytes <= room / 2)
+                return true;
+        r = sg_db_bytes(&w->db, &used, &within);
+        return r < 0 ? r : bytes <= room && bytes - MIN(bytes, within) <= room - bytes;
+}
+
 static int check_room(struct sg_writer *w, const struct sg_writer_item *i,
                       const struct sg_store_message *m, uint64_t count)
 {
         uint64_t row = m->fields[SG_STORE_TAG_JOB].size + INDEX_AND_EVENT_BYTES;
-        uint64_t asked =
-                w->submitted_bytes + i->size + (count < SG_ARRAY_MAX ? count : SG_ARRAY_MAX) * row;
+        uint64_t asked = w->submitted_bytes + i->size + MIN(count, SG_ARRAY_MAX) * row;
+        int r;
 
-        if (2 * asked > sg_ballast_room(&w->ballast)) {
+        r = has_room(w, asked);
+        if (r < 0)
+                return r;
+        if (r == 0) {
                 sg_db_explain(&w->db, -ENOSPC);
                 return -ENOSPC;
         }
@@ -183,6 +199,11 @@ static bool has_any(const struct sg_writer *w, bool (*is)(const struct sg_writer
         return false;
 }
 
+static bool is_submission(const struct sg_writer_item *i)
+{
+        return i->kind == SG_STORE_SUBMIT;
+}
+
 static bool may_use_ballast(const struct sg_writer_item *i)
 {
         return has_row(i) && !is_of_new_job(i);
@@ -194,12 +215,15 @@ int sg_writer_commit(struct sg_writer *w)
 
         if (!has_any(w, has_row))
                 return 0;
+        /* What the log takes without need counts. */
+        if (has_any(w, is_submission) && sg_ballast_room(&w->ballast) < LITTLE_ROOM)
+                sg_db_cut_log(&w->db);
         r = commit_rows(w, 0, w->n_batch);
         if (r >= 0) {
                 /* A job that was refused for want of room: the disk is as good as full. */
                 if (sg_db_why(&w->db)[0])
                         return sg_writer_reply_status(w, -ENOSPC, sg_db_why(&w->db));
-                return sg_ballast_is_whole(&w->ballast) ? sg_writer_reply_status(w, 0, NULL) : 0;
+                return sg_ballast_is_short(&w->ballast) ? 0 : sg_writer_reply_status(w, 0, NULL);
         }
 
         s = sg_writer_reply_status(w, r, sg_db_failed(&w->db) ? sg_db_why(&w->db) : strerror(-r));

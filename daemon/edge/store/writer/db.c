@@ -252,8 +252,10 @@ int sg_db_open(struct sg_db *db, const char *path, sg_db_migrated_cb migrated, v
         int64_t version = 0;
         int rc, r;
 
-        *db = (struct sg_db){
-                .finished = -1, .max_jobs = SG_UNLIMITED, .max_age_usec = SG_UNLIMITED};
+        *db = (struct sg_db){.finished = -1,
+                             .max_jobs = SG_UNLIMITED,
+                             .max_age_usec = SG_UNLIMITED,
+                             .max_bytes = SG_UNLIMITED};
         db->path = strdup(path);
         if (!db->path)
                 return -ENOMEM;

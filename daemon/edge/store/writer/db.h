@@ -28,6 +28,8 @@ struct sg_db {
         int wal_pages;
         int64_t finished, finished_before; /* rows in final states; −1 = not counted yet */
         uint64_t max_jobs, max_age_usec;
+        uint64_t max_bytes;  /* beyond which history is forgotten, whatever the two say */
+        unsigned unmeasured; /* ends since the last look at that */
         /* Removes what a job has outside the database; called before the COMMIT that forgets it, so
          * that a crash between the two leaves nothing that nobody knows of. */
         void (*forget)(const struct sg_job_key *key, void *userdata);
@@ -82,6 +84,8 @@ int sg_db_freeze(struct sg_db *db, const struct sg_job_key *key, uint64_t reason
  * are in their directories now. */
 int sg_db_frozen(struct sg_db *db, sg_db_row_cb cb, void *userdata);
 int sg_db_frozen_elsewhere(struct sg_db *db);
+/* What of the file is in use, and what isn't. */
+int sg_db_bytes(struct sg_db *db, uint64_t *ret_used, uint64_t *ret_free);
 /* One small step of what retention asks for; `ended` jobs have just been added. */
 int sg_db_prune(struct sg_db *db, unsigned ended);
 

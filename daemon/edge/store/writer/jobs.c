@@ -13,7 +13,9 @@
 
 #define PRUNE_STEP 50 /* rows: less than a millisecond added to a finish */
 #define PRUNE_EVENTS_STEP 200
-#define EVENTS_PER_JOB 4 /* queued, starting, running, its end */
+#define MEASURE_EACH 64       /* ends */
+#define PRUNE_BYTES_STEPS 200 /* 10,000 rows: some 50 ms */
+#define EVENTS_PER_JOB 4      /* queued, starting, running, its end */
 #define EVENTS_MIN 1000
 
 #define PARAMETER_SPEC ((int)sg_job_n_fields + 1)
@@ -393,15 +395,58 @@ static int count_finished(struct sg_db *db)
         return 0;
 }
 
+static int oldest_end(struct sg_db *db, int64_t *ret)
+{
+        sqlite3_stmt *stmt;
+        int r;
+
+        r = sg_db_statement(db, SG_SQL_OLDEST_END, &stmt);
+        if (r >= 0)
+                r = sg_db_step(db, stmt);
+        if (r <= 0)
+                return r;
+        *ret = sqlite3_column_int64(stmt, 0);
+        (void)sqlite3_reset(stmt);
+        return 0;
+}
+
+/* Rows of users are as large as they like them, up to some KiB: their number says little. What is
+ * forgotten at once may be many small ones in the place of few large ones. */
+static int prune_bytes(struct sg_db *db, unsigned ended)
+{
+        uint64_t used = 0, unused;
+        int64_t cutoff = 0;
+        int r = 0;
+
+        db->unmeasured += ended;
+        if (db->max_bytes == SG_UNLIMITED || db->unmeasured < MEASURE_EACH)
+                return 0;
+        db->unmeasured = 0;
+        for (unsigned i = 0; r >= 0 && i < PRUNE_BYTES_STEPS; i++) {
+                r = sg_db_bytes(db, &used, &unused);
+                if (r < 0 || used <= db->max_bytes || db->finished <= 0)
+                        return r;
+                r = prune_jobs(db, SG_SQL_PRUNE_COUNT, PRUNE_STEP, 0);
+                if (r >= 0)
+                        r = oldest_end(db, &cutoff);
+                if (r >= 0)
+                        r = prune_events(db, cutoff);
+        }
+        return r;
+}
+
 int sg_db_prune(struct sg_db *db, unsigned ended)
 {
         int64_t step = PRUNE_STEP + (int64_t)ended, excess, cutoff = 0;
         uint64_t now = sg_now_realtime_usec();
         int r;
 
-        if (db->max_jobs == SG_UNLIMITED && db->max_age_usec == SG_UNLIMITED)
+        if (db->max_jobs == SG_UNLIMITED && db->max_age_usec == SG_UNLIMITED &&
+            db->max_bytes == SG_UNLIMITED)
                 return 0;
         r = count_finished(db);
+        if (r >= 0)
+                r = prune_bytes(db, ended);
         if (r < 0)
                 return r;
         if (db->max_jobs < (uint64_t)db->finished) {

@@ -157,6 +157,27 @@ int sg_db_spec(struct sg_db *db, const struct sg_job_key *key, sg_db_row_cb cb, 
         return r;
 }
 
+int sg_db_bytes(struct sg_db *db, uint64_t *ret_used, uint64_t *ret_free)
+{
+        uint64_t size, pages, unused;
+        sqlite3_stmt *stmt;
+        int r;
+
+        r = sg_db_statement(db, SG_SQL_PAGES, &stmt);
+        if (r < 0)
+                return r;
+        r = sg_db_step(db, stmt);
+        if (r <= 0)
+                return r < 0 ? r : -EIO;
+        size = (uint64_t)sqlite3_column_int64(stmt, 0);
+        pages = (uint64_t)sqlite3_column_int64(stmt, 1);
+        unused = (uint64_t)sqlite3_column_int64(stmt, 2);
+        (void)sqlite3_reset(stmt);
+        *ret_used = (pages - unused) * size;
+        *ret_free = unused * size;
+        return 0;
+}
+
 int sg_db_last_n(struct sg_db *db, uint64_t *ret)
 {
         sqlite3_stmt *stmt;

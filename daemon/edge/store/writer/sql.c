@@ -81,6 +81,9 @@ static const char *const texts[_SG_SQL_MAX] = {
                                      " ORDER BY ended_usec LIMIT ?1"),
         [SG_SQL_PRUNE_AGE] = PRUNE("SELECT handle FROM jobs INDEXED BY jobs_ended WHERE " FINAL
                                    " AND ended_usec < ?1 ORDER BY ended_usec LIMIT ?2"),
+        [SG_SQL_OLDEST_END] = "SELECT min(ended_usec) FROM jobs INDEXED BY jobs_ended WHERE " FINAL,
+        [SG_SQL_PAGES] = "SELECT page_size, page_count, freelist_count"
+                         " FROM pragma_page_size, pragma_page_count, pragma_freelist_count",
         [SG_SQL_COUNTER_SET] = "INSERT INTO counters (origin, last_n) VALUES (?1, ?2)"
                                " ON CONFLICT (origin) DO UPDATE SET last_n = excluded.last_n"
                                " WHERE excluded.last_n > last_n",

@@ -41,6 +41,8 @@ enum sg_sql { /* prepared statements, kept */
               SG_SQL_EVENTS_DELETE,
               SG_SQL_PRUNE_COUNT,
               SG_SQL_PRUNE_AGE,
+              SG_SQL_OLDEST_END,
+              SG_SQL_PAGES,
               SG_SQL_COUNTER_SET,
               _SG_SQL_MAX,
 };

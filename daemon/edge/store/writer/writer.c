@@ -262,6 +262,7 @@ static int open_db(struct sg_writer *w, const char *state_dir, char why[SG_RESCU
                 (void)snprintf(why, SG_RESCUE_TEXT_MAX, "%s", sg_db_why(&w->db));
         w->db.sound = r >= 0;
         w->db.damaged = false;
+        w->db.max_bytes = sg_disk_size(w->attempts.state_fd) / 8 * 5;
         w->db.forget = forget;
         w->db.forget_userdata = w;
         return r;

@@ -35,18 +35,23 @@ static int submit_large(struct sg_store *s, uint64_t n)
         return submit_n(s, &job, 1, NULL, spec, sizeof(spec));
 }
 
-/* Jobs 1 … n: as many as there is room for. */
-static uint64_t submit_all(struct sg_store *s)
+/* As many as there is room for, the first being the one after this. */
+static uint64_t submit_all_from(struct sg_store *s, uint64_t before)
 {
         uint64_t n = 0;
         int r;
 
         do
-                r = submit_large(s, n + 1);
+                r = submit_large(s, before + n + 1);
         while (r == 0 && ++n < 100);
         assert_int_equal(r, -ENOSPC);
         assert_true(n > 5);
         return n;
+}
+
+static uint64_t submit_all(struct sg_store *s)
+{
+        return submit_all_from(s, 0);
 }
 
 /* All of them at once, as `cancel --all` does. */
@@ -174,6 +179,53 @@ static void test_too_large(void **state)
         sg_store_close(s);
 }
 
+/* What has ended gives way before there is no room for what is new. */
+static void test_history(void **state)
+{
+        const uint64_t tasks = 200, rounds = 50;
+        struct answer a = {.calls = 0};
+        struct sg_store *s = open_store();
+        char path[4000];
+        struct sg_job job;
+
+        (void)state;
+        memset(path, 'x', sizeof(path));
+        path[sizeof(path) - 1] = '\0';
+        for (uint64_t first = 1; first < tasks * rounds; first += tasks) {
+                make_job(&job, first);
+                job.output = strdup(path);
+                job.error = strdup(path);
+                assert_int_equal(submit_n(s, &job, tasks, NULL, NULL, 0), 0);
+                job.state = SG_JOB_KILLED;
+                for (uint64_t i = 0; i < tasks; i++) {
+                        job.ended_usec = job.key.n = first + i;
+                        sg_store_finish(s, &job, NULL, NULL);
+                }
+                assert_int_equal(sg_store_flush(s), 0);
+                sg_job_deinit(&job);
+        }
+        assert_null(sg_store_error(s));
+        get(s, 1, &a);
+        assert_int_equal(a.rows, 0);
+        get(s, tasks * (rounds - 10), &a);
+        assert_int_equal(a.rows, 1);
+        sg_store_close(s);
+        answer_reset(&a);
+}
+
+/* Room that has become free within the database is room. */
+static void test_within(void **state)
+{
+        struct sg_store *s = open_store();
+        uint64_t n;
+
+        (void)state;
+        n = submit_all(s);
+        cancel(s, 1, n);
+        assert_in_range(submit_all_from(s, n), n - 1, n + 1);
+        sg_store_close(s);
+}
+
 /* A copy without its blocks, and one of another disk. */
 static void test_former(void **state)
 {
@@ -196,8 +248,8 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up_full, tear_down_small_disk)
         static const struct CMUnitTest tests[] = {
-                TEST(test_ends),      TEST(test_mixed),  TEST(test_frozen),
-                TEST(test_too_large), TEST(test_former),
+                TEST(test_ends),   TEST(test_mixed),     TEST(test_frozen), TEST(test_history),
+                TEST(test_within), TEST(test_too_large), TEST(test_former),
         };
 
         return cmocka_run_group_tests_name("store on a full disk", tests, own_mounts, NULL);
