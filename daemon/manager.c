@@ -285,6 +285,8 @@ static int open_runtime(struct sg_manager *m, const struct sg_manager_options *o
         else if (o->socket)
                 dir = ".";
         r = sg_overrides_new(&m->policy, dir, m->settings);
+        if (r >= 0)
+                r = sg_jobs_listen(m->jobs, m, dir);
         return r < 0 ? r : sg_monitor_new(&m->monitor, m, dir);
 }
 

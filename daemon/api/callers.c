@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -210,14 +211,19 @@ static int append_environment(sd_bus_message *m, const struct sg_live *l, bool f
         return e.r < 0 ? e.r : sd_bus_message_close_container(m);
 }
 
-static int reply_attached(struct sg_live *l, int gate, int lock, int record)
+/* The third descriptor was the record's: a schedctl of before, which waited while we were upgraded,
+ * hands it on to the shim, which has no use for it. */
+static int reply_attached(struct sg_live *l, int gate, int lock)
 {
         _cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
+        _cleanup_close_ int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
         int r;
 
+        if (nothing < 0)
+                return -errno;
         r = sd_bus_message_new_method_return(l->callers->attach, &reply);
         if (r >= 0)
-                r = sd_bus_message_append(reply, "hhh", gate, lock, record);
+                r = sd_bus_message_append(reply, "hhh", gate, lock, nothing);
         if (r >= 0)
                 r = append_environment(reply, l, true);
         if (r >= 0)
@@ -225,10 +231,10 @@ static int reply_attached(struct sg_live *l, int gate, int lock, int record)
         return r < 0 ? r : sd_bus_send(NULL, reply, NULL);
 }
 
-static int hand_over(struct sg_live *l, int gate, int lock, int record)
+static int hand_over(struct sg_live *l, int gate, int lock)
 {
         struct sg_callers *callers = l->callers;
-        int r = reply_attached(l, gate, lock, record);
+        int r = reply_attached(l, gate, lock);
 
         if (r < 0)
                 return r;

@@ -185,10 +185,11 @@ static int watch_runner(struct sg_live *l)
         return r;
 }
 
-/* Gate, lock and record are for the caller of Attach, which then execs the shim. */
+/* Gate and lock are for the caller of Attach, which then execs the shim. What the user has a
+ * descriptor of is nothing that can be written to. */
 static int hand_over(struct sg_live *l)
 {
-        _cleanup_close_ int theirs = -1, dir = -1, lock = -1, record = -1;
+        _cleanup_close_ int theirs = -1, dir = -1, lock = -1;
         char path[4096], name[SG_ATTEMPT_NAME_MAX];
         int r;
 
@@ -197,9 +198,8 @@ static int hand_over(struct sg_live *l)
         dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
         if (dir < 0)
                 return -errno;
-        lock = openat(dir, "lock", O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-        record = openat(dir, "exit.tmp", O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-        if (lock < 0 || record < 0)
+        lock = openat(dir, "lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+        if (lock < 0)
                 return -errno;
         r = sg_live_open_gate(l, &theirs);
         if (r < 0)
@@ -208,7 +208,7 @@ static int hand_over(struct sg_live *l)
         if (r >= 0 && l->life.placed)
                 r = sg_live_send_place(l);
         if (r >= 0)
-                r = l->manager->jobs->calls->hand_over(l, theirs, lock, record);
+                r = l->manager->jobs->calls->hand_over(l, theirs, lock);
         if (r < 0)
                 sg_do_close_gate(l);
         return r;

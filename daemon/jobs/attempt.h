@@ -7,6 +7,9 @@
 #include "proto/attempt.h"
 #include <sys/types.h>
 
+/* Where the record is that a shim of the foreground has sent. */
+enum sg_claim { SG_CLAIM_NONE, SG_CLAIM_ON_ITS_WAY, SG_CLAIM_STORED };
+
 struct sg_attempt {
         int gate; /* -1 = none */
         int shim_pidfd;
@@ -15,6 +18,7 @@ struct sg_attempt {
         uint64_t begun_usec;      /* when it began; 0 = before our time */
         uint64_t runs_since_usec; /* CLOCK_BOOTTIME; 0 = not known */
         uint64_t log_before;      /* bytes of its log that attempts before left; 0 = or unknown */
+        enum sg_claim claim;
         struct sg_exit *record;   /* how it ended, if that is known */
         struct sg_counters counters; /* of `run`, when its command had ended */
 };

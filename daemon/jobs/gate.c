@@ -148,7 +148,8 @@ static void on_ready(struct sg_live *l, pid_t pid)
 /* The shim waits for this before it forks the job's process. */
 int sg_live_send_place(struct sg_live *l)
 {
-        const char *path = l->job.foreground ? "" : sg_live_unified_group(l);
+        const char *path = l->job.foreground ? sg_gate_socket_path(l->manager->jobs->comebacks)
+                                             : sg_live_unified_group(l);
         struct sg_gate_message head = {.kind = SG_GATE_PLACE};
         struct iovec parts[] = {{&head, sizeof(head)}, {(void *)path, path ? strlen(path) : 0}};
         const struct msghdr message = {.msg_iov = parts, .msg_iovlen = SG_ELEMENTSOF(parts)};
@@ -216,12 +217,50 @@ void sg_do_place(struct sg_live *l)
  * last process has left, and what was counted for the job goes with it. */
 void sg_do_count(struct sg_live *l)
 {
-        const struct sg_gate_message seen = {.kind = SG_GATE_SEEN};
-
         if (l->groups.scope)
                 sg_scope_counters(l->groups.scope, &l->attempt.counters);
+}
+
+static void say_seen(const struct sg_live *l)
+{
+        const struct sg_gate_message seen = {.kind = SG_GATE_SEEN};
+
         if (l->attempt.gate >= 0)
                 (void)send(l->attempt.gate, &seen, sizeof(seen), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/* What couldn't be stored its shim still has: it comes back with it. */
+static void on_record_stored(int result, const struct sg_job *job, void *userdata)
+{
+        struct sg_live *l = userdata;
+
+        (void)job;
+        if (result >= 0) {
+                l->attempt.claim = SG_CLAIM_STORED;
+                say_seen(l);
+                return;
+        }
+        l->attempt.claim = SG_CLAIM_NONE;
+        sg_log(LOG_WARNING, "job %" PRIu64 ": cannot store its exit record: %s; trying again",
+               l->job.key.n, strerror(-result));
+        if (l->attempt.gate >= 0)
+                lose(l);
+}
+
+/* The first one counts, and the store is asked for no other. It answers in order, so that the job is
+ * there until it has; of one whose end is on its way there it isn't asked any more. */
+static void take_record(struct sg_live *l, const struct sg_gate_end *end)
+{
+        struct sg_exit e;
+
+        if (sg_exit_unpack(&e, end->record, sizeof(end->record)) < 0) {
+                lose(l);
+        } else if (l->attempt.claim == SG_CLAIM_STORED || sg_life_is_closing(&l->life)) {
+                say_seen(l);
+        } else if (l->attempt.claim == SG_CLAIM_NONE) {
+                l->attempt.claim = SG_CLAIM_ON_ITS_WAY;
+                sg_store_record(l->manager->store, &l->job.key, &e, on_record_stored, l);
+        }
 }
 
 /* Others can have its share while its end is still being made durable. */
@@ -234,18 +273,20 @@ void sg_do_stand_down(struct sg_live *l)
 void sg_live_on_gate(void *userdata)
 {
         struct sg_live *l = userdata;
-        struct sg_gate_message msg;
+        struct sg_gate_end msg;
         ssize_t n = recv(l->attempt.gate, &msg, sizeof(msg), MSG_DONTWAIT);
+        bool with_record = n == sizeof(msg) && l->job.foreground;
 
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
                 return;
-        if (n != sizeof(msg)) { /* closed: what became of it is seen when the shim exits */
+        /* Closed: what became of it is seen when the shim exits. */
+        if (n != sizeof(msg.head) && !(with_record && msg.head.kind == SG_GATE_ENDED)) {
                 lose(l);
                 return;
         }
-        switch (msg.kind) {
+        switch (msg.head.kind) {
         case SG_GATE_READY:
-                on_ready(l, msg.pid);
+                on_ready(l, msg.head.pid);
                 break;
         case SG_GATE_STARTED:
                 sg_live_tell_kind(l, SG_LIFE_E_STARTED);
@@ -255,6 +296,8 @@ void sg_live_on_gate(void *userdata)
                 break;
         case SG_GATE_ENDED:
                 sg_live_tell_kind(l, SG_LIFE_E_ENDED);
+                if (with_record)
+                        take_record(l, &msg);
                 break;
         default:
                 lose(l);
@@ -276,4 +319,28 @@ int sg_live_open_gate(struct sg_live *l, int *ret_theirs)
         l->attempt.gate = fds[0];
         *ret_theirs = fds[1];
         return 0;
+}
+
+/* A shim of the foreground whose gate was closed comes back: as who it is, by the kernel's word. */
+
+static bool is_waited_for(const struct sg_live *l, pid_t pid, uid_t uid)
+{
+        return l->job.foreground && l->attempt.shim == pid && l->job.uid == uid &&
+               l->attempt.gate < 0 && sg_life_may_come_back(&l->life);
+}
+
+bool sg_live_on_comeback(int fd, pid_t pid, uid_t uid, void *manager)
+{
+        struct sg_manager *m = manager;
+        struct sg_live *l;
+
+        sg_list_foreach (l, &m->jobs->all, link) {
+                if (!is_waited_for(l, pid, uid))
+                        continue;
+                if (sg_poller_add(m->jobs->gates, fd, l) < 0)
+                        return false;
+                l->attempt.gate = fd;
+                return true;
+        }
+        return false;
 }

@@ -35,6 +35,8 @@ void sg_attempt_deinit(struct sg_live *l);
 void sg_live_on_gate(void *live);                          /* it has a message */
 int sg_live_open_gate(struct sg_live *l, int *ret_theirs); /* the shim's end */
 int sg_live_send_place(struct sg_live *l);
+/* sg_gate_socket_cb */
+bool sg_live_on_comeback(int fd, pid_t pid, uid_t uid, void *manager);
 /* Has the scope made around the shim, where that is how it is made: 1, or 0 if it is there. */
 int sg_live_place(struct sg_live *l, pid_t shim, int pidfd);
 

@@ -6,6 +6,7 @@
 #include "base/parse.h"
 #include "core/queue/queue.h"
 #include "edge/common/poller.h"
+#include "edge/start/gate-socket.h"
 #include "edge/start/launcher.h"
 #include <systemd/sd-event.h>
 
@@ -22,7 +23,7 @@ struct sg_live_calls {
         /* What came of what e->asker asked for: the last that is heard of it. */
         void (*answer)(struct sg_live *l, const struct sg_life_event *e);
         /* Its terminal gets what it needs to become the job's keeper; descriptors are borrowed. */
-        int (*hand_over)(struct sg_live *l, int gate, int lock, int record);
+        int (*hand_over)(struct sg_live *l, int gate, int lock);
         void (*hand_failed)(struct sg_live *l, int error); /* 0: it has ended, as its row says */
         void (*forget)(struct sg_live *l);                 /* it is freed */
 };
@@ -43,6 +44,7 @@ struct sg_jobs {
         uint64_t n_recovering; /* inspections under way: nothing starts before they are done */
         uint32_t pinned[SG_CPUS_MAX]; /* jobs that have each CPU for their own */
         struct sg_launcher *launcher;
+        struct sg_gate_socket *comebacks;
         struct sg_poller *gates, *shims, *groups; /* of all attempts */
         sd_event_source *schedule, *retry, *sweep;
         unsigned sweeps;
@@ -50,5 +52,7 @@ struct sg_jobs {
 };
 
 int sg_jobs_new(struct sg_jobs **ret, struct sg_manager *m);
+/* From now on shims whose gates are closed can come back, over a socket in this directory. */
+int sg_jobs_listen(struct sg_jobs *jobs, struct sg_manager *m, const char *runtime_dir);
 /* What runs goes on: only our side of it is dropped. The store answers nobody any more. */
 struct sg_jobs *sg_jobs_free(struct sg_jobs *jobs);

@@ -124,6 +124,11 @@ int sg_jobs_new(struct sg_jobs **ret, struct sg_manager *m)
         return 0;
 }
 
+int sg_jobs_listen(struct sg_jobs *jobs, struct sg_manager *m, const char *runtime_dir)
+{
+        return sg_gate_socket_new(&jobs->comebacks, m->event, runtime_dir, sg_live_on_comeback, m);
+}
+
 /* A job that has ended, but for its shim, which is exiting: its groups are not left to the next
  * start. */
 static void remove_groups_of_ended(struct sg_live *l)
@@ -155,6 +160,7 @@ struct sg_jobs *sg_jobs_free(struct sg_jobs *jobs)
         sd_event_source_disable_unref(jobs->retry);
         sd_event_source_disable_unref(jobs->sweep);
         sg_launcher_free(jobs->launcher);
+        sg_gate_socket_free(jobs->comebacks);
         free(jobs);
         return NULL;
 }

@@ -84,6 +84,8 @@ static int await_place(struct keeper *k)
                 return 0;
         if (!sg_gate_wait_place(SG_GATE_FD, path, sizeof(path)))
                 return -ECANCELED;
+        if (*path != '/')
+                return -EBADMSG;
         r = sg_spec_add_dir(&k->spec, SG_HIER_UNIFIED, path);
         k->in_keeper = true;
         return r;

@@ -5,7 +5,8 @@
  * SIGWINCH) reaches the command directly; what is sent to us alone is passed on. When the command
  * stops we stop in the same way, so that the shell sees its job stopped, and `fg` continues both.
  *
- * The daemon publishes the fate in this mode. The exit record is its user's own statement.
+ * The daemon publishes the fate in this mode. The exit record is its user's own statement, which
+ * the daemon writes down (report.h).
  */
 
 #include "base/cleanup.h"
@@ -14,10 +15,12 @@
 #include "proto/names.h"
 #include "shim/child.h"
 #include "shim/program.h"
+#include "shim/report.h"
 #include "shim/shim.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <termios.h>
 
@@ -32,6 +35,7 @@ struct foreground {
         struct sg_child child;
         struct sg_child_failure failure;
         struct sg_exit exit;
+        char comeback[PATH_MAX]; /* where the daemon is found again; "": one of before */
         bool over, timed_out;
         int wait_status;
 };
@@ -160,20 +164,37 @@ static void fill_exit(struct foreground *f)
         sg_exit_set_rusage(e);
 }
 
+/* A daemon of before has us write it ourselves. Of one of now there is no such file, and before it
+ * has told us where to come back it has let nothing run. */
+static bool has_file(const struct foreground *f)
+{
+        struct stat st;
+
+        return f->o->record >= 0 && fstat(f->o->record, &st) == 0 && S_ISREG(st.st_mode);
+}
+
 static void write_record(struct foreground *f)
 {
         uint8_t buf[SG_EXIT_SIZE];
         int fd = f->o->record;
 
-        if (fd < 0)
-                return;
         sg_exit_pack(&f->exit, buf);
         if (pwrite(fd, buf, sizeof(buf), 0) != sizeof(buf) || fsync(fd) < 0) {
                 sg_process_complain("cannot write the exit record", NULL, errno);
                 return;
         }
         sg_gate_send(f->o->gate, SG_GATE_ENDED, f->exit.pid);
-        f->timed_out = sg_gate_wait_seen(f->o->gate);
+        (void)sg_gate_wait_seen(f->o->gate, SG_REPORT_PATIENCE_MSEC, &f->timed_out);
+}
+
+static void report(struct foreground *f)
+{
+        struct sg_report r = {.gate = f->o->gate, .lock = f->o->lock, .comeback = f->comeback};
+
+        if (*f->comeback)
+                f->timed_out = sg_report(&r, &f->exit);
+        else if (has_file(f))
+                write_record(f);
 }
 
 static int exit_status(const struct foreground *f)
@@ -200,8 +221,15 @@ static int spawn(struct foreground *f)
         return r;
 }
 
+static int take_message(struct foreground *f, enum sg_gate_kind kind)
+{
+        if (kind == SG_GATE_PLACE)
+                return sg_gate_wait_place(f->o->gate, f->comeback, sizeof(f->comeback));
+        return sg_gate_wait(f->o->gate, kind);
+}
+
 /* 1: the message came; 0: the daemon went away; -signal: one that ends us did. */
-static int wait_at_gate(const struct foreground *f, enum sg_gate_kind kind)
+static int wait_at_gate(struct foreground *f, enum sg_gate_kind kind)
 {
         static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
@@ -215,7 +243,7 @@ static int wait_at_gate(const struct foreground *f, enum sg_gate_kind kind)
                 if (poll(fds, SG_ELEMENTSOF(fds), -1) <= 0)
                         continue;
                 if (fds[0].revents)
-                        return sg_gate_wait(f->o->gate, kind);
+                        return take_message(f, kind);
                 if (read(f->signals, &info, sizeof(info)) != sizeof(info))
                         continue;
                 for (size_t i = 0; i < SG_ELEMENTSOF(ending); i++)
@@ -235,7 +263,7 @@ static int not_let_go(struct foreground *f, int sig, int error)
                 f->exit.stage = SG_STAGE_SETUP;
                 f->exit.error = error;
         }
-        write_record(f);
+        report(f);
         return sig ? 128 + sig : SG_EXIT_OWN_FAILURE;
 }
 
@@ -261,6 +289,16 @@ static int pass_gate(struct foreground *f)
         return not_let_go(f, -r, ECANCELED);
 }
 
+/* A shared lock keeps nobody else from having one: who is there already is asked for. */
+static int lock(int fd)
+{
+        struct flock holder = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+        if (fcntl(fd, F_GETLK, &holder) < 0)
+                return -errno;
+        return holder.l_type == F_UNLCK ? sg_process_lock_shared(fd) : -EAGAIN;
+}
+
 static int prepare(struct foreground *f)
 {
         const int fds[] = {f->o->gate, f->o->lock, f->o->record};
@@ -269,7 +307,7 @@ static int prepare(struct foreground *f)
         for (size_t i = 0; i < SG_ELEMENTSOF(fds); i++)
                 if (fds[i] >= 0 && fcntl(fds[i], F_SETFD, FD_CLOEXEC) < 0)
                         return -errno;
-        r = f->o->lock >= 0 ? sg_process_lock(f->o->lock) : 0;
+        r = f->o->lock >= 0 ? lock(f->o->lock) : 0;
         if (r < 0)
                 return r;
         return take_signals(f);
@@ -305,6 +343,6 @@ int sg_foreground(const struct sg_foreground_options *o)
         sg_child_release(&f.child);
         wait_for_command(&f);
         fill_exit(&f);
-        write_record(&f);
+        report(&f);
         return exit_status(&f);
 }

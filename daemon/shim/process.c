@@ -26,13 +26,23 @@ int sg_process_fill_stdio(void)
         return 0;
 }
 
-int sg_process_lock(int fd)
+static int lock_whole(int fd, short type)
 {
-        const struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+        const struct flock whole = {.l_type = type, .l_whence = SEEK_SET};
 
         if (fcntl(fd, F_SETLK, &whole) == 0)
                 return 0;
         return errno == EACCES ? -EAGAIN : -errno;
+}
+
+int sg_process_lock(int fd)
+{
+        return lock_whole(fd, F_WRLCK);
+}
+
+int sg_process_lock_shared(int fd)
+{
+        return lock_whole(fd, F_RDLCK);
 }
 
 const char *sg_process_strerror(int error)
@@ -66,10 +76,6 @@ void sg_process_complain(const char *what, const char *object, int error)
                 return; /* nobody to tell */
 }
 
-/* A daemon that is too busy to look loses what it would have seen;
- * nobody's terminal hangs for it. */
-#define SEEN_MSEC 1000
-
 void sg_gate_send(int gate, enum sg_gate_kind kind, pid_t pid)
 {
         const struct sg_gate_message m = {.kind = kind, .pid = pid};
@@ -91,7 +97,7 @@ int sg_gate_wait_place(int gate, char *buf, size_t size)
                         continue;
                 if (n <= 0)
                         return 0;
-                if ((size_t)n > sizeof(m) && m.kind == SG_GATE_PLACE && *buf == '/' &&
+                if ((size_t)n >= sizeof(m) && m.kind == SG_GATE_PLACE &&
                     !(message.msg_flags & MSG_TRUNC)) {
                         buf[(size_t)n - sizeof(m)] = '\0';
                         return 1;
@@ -115,16 +121,19 @@ int sg_gate_wait(int gate, enum sg_gate_kind kind)
         }
 }
 
-bool sg_gate_wait_seen(int gate)
+int sg_gate_wait_seen(int gate, int msec, bool *ret_timeout)
 {
         struct pollfd fd = {.fd = gate, .events = POLLIN};
-        struct sg_gate_message m = {0};
-        bool timed_out = false;
+        struct sg_gate_message m;
 
-        while (gate >= 0 && m.kind != SG_GATE_SEEN && poll(&fd, 1, SEEN_MSEC) > 0 &&
-               recv(gate, &m, sizeof(m), MSG_DONTWAIT) == sizeof(m))
-                timed_out = timed_out || m.kind == SG_GATE_TIMEOUT;
-        return timed_out;
+        while (gate >= 0 && poll(&fd, 1, msec) > 0 &&
+               recv(gate, &m, sizeof(m), MSG_DONTWAIT) == sizeof(m)) {
+                if (m.kind == SG_GATE_SEEN)
+                        return 1;
+                if (m.kind == SG_GATE_TIMEOUT)
+                        *ret_timeout = true;
+        }
+        return 0;
 }
 
 void sg_exit_set_status(struct sg_exit *e, int wait_status)

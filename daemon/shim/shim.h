@@ -28,6 +28,8 @@ int sg_foreground(const struct sg_foreground_options *o);
 int sg_process_fill_stdio(void);
 /* An fcntl() lock over the whole file: it goes when this process does. -EAGAIN if it is held. */
 int sg_process_lock(int fd);
+/* The same of a file that we may only read: others can hold such a lock, too. */
+int sg_process_lock_shared(int fd);
 const char *sg_process_strerror(int error);
 /* "schedgov-shim: <what> '<object>': <error>" on stderr, in one write. object may be NULL,
  * error 0. */
@@ -35,12 +37,14 @@ void sg_process_complain(const char *what, const char *object, int error);
 
 /* The gate. A daemon that is gone or doesn't read must not hold us up: sending never waits. */
 void sg_gate_send(int gate, enum sg_gate_kind kind, pid_t pid);
-/* Waits for PLACE: 1 when it came, with the path in buf, 0 when the other end is closed. */
+/* Waits for PLACE: 1 when it came, with its path in buf, "" if it has none; 0 when the other end is
+ * closed. */
 int sg_gate_wait_place(int gate, char *buf, size_t size);
 /* Waits for a message of that kind: 1 when it came, 0 when the other end is closed. */
 int sg_gate_wait(int gate, enum sg_gate_kind kind);
-/* Waits for SEEN, a moment; whether TIMEOUT came before it. */
-bool sg_gate_wait_seen(int gate);
+/* Waits for SEEN: 1 when it came, 0 if the other end is closed, or nothing comes for so long.
+ * *ret_timeout is set when TIMEOUT is met. */
+int sg_gate_wait_seen(int gate, int msec, bool *ret_timeout);
 
 /* Fills code, signal, cpu and io from main's wait status and what getrusage() says of
  * our children. */

@@ -20,6 +20,12 @@
  * The gate is a SOCK_SEQPACKET pair, the shim's end is fd SG_GATE_FD; enum sg_gate_kind has what is
  * said there, in its order. When the gate closes before GO the shim publishes `void`; when it finds
  * `run` there, it goes on.
+ *
+ * A shim of the foreground, `schedctl run`, is its user's: of the directory it has the lock alone,
+ * and only to read it. So its lock is a read lock, and who asks for the holder asks who is in the
+ * way of a write lock. Its record goes over the gate to the daemon, which has it written; until it
+ * is on disk (SEEN) the shim keeps it, and comes back over the socket that PLACE has named when the
+ * gate is closed.
  */
 
 #include "base/record.h"
@@ -35,13 +41,16 @@ enum sg_gate_kind {
         SG_GATE_READY = 1, /* from the shim: the job's process waits; its pid */
         SG_GATE_GO,        /* to it: publish `run`, make it durable, let the process exec */
         SG_GATE_STARTED,   /* from it: exec succeeded (or the job is already past it) */
-        SG_GATE_ENDED,     /* from it: the exit record is durable */
-        SG_GATE_TIMEOUT,   /* to it: the job is about to be ended because its time is over */
+        SG_GATE_ENDED, /* from it: the exit record is durable; of the foreground: struct sg_gate_end
+                        */
+        SG_GATE_TIMEOUT, /* to it: the job is about to be ended because its time is over */
         /* To it: `keeper` of the scope whose path in the v2 tree is behind the struct is where it
          * is now, the job's process may be forked. To a background shim only if its spec says so;
-         * to a foreground shim always, without a path. */
+         * to a foreground shim always, with the path of the socket at which it can come back. */
         SG_GATE_PLACE,
-        SG_GATE_SEEN, /* to a foreground shim, whose end takes its scope along: counters are read */
+        /* To a foreground shim: its record is durable, and the counters of its scope, which goes
+         * with it, are read. */
+        SG_GATE_SEEN,
         SG_GATE_OVER, /* from a background shim: nothing of the job lives; ENDED takes a while */
 };
 
@@ -88,3 +97,9 @@ void sg_exit_pack(const struct sg_exit *e, uint8_t buf[SG_EXIT_SIZE]); /* sets m
 /* -EBADMSG: damaged, or it says what no keeper can have seen. That of `schedctl run` is its user's.
  */
 int sg_exit_unpack(struct sg_exit *ret, const void *data, size_t size);
+
+/* ENDED, from a shim of the foreground. */
+struct sg_gate_end {
+        struct sg_gate_message head;
+        uint8_t record[SG_EXIT_SIZE]; /* packed */
+};

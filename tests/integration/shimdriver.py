@@ -114,8 +114,9 @@ class Gate:
         self.end.settimeout(20)
 
     def receive(self):
-        data = self.end.recv(64)
-        return struct.unpack("=Ii", data) if data else (None, None)
+        data = self.end.recv(4096)
+        self.more = data[8:]
+        return struct.unpack("=Ii", data[:8]) if data else (None, None)
 
     def expect(self, kind):
         got, pid = self.receive()
@@ -128,8 +129,8 @@ class Gate:
         assert self.expect(ENDED) == pid
         return pid
 
-    def send(self, kind):
-        self.end.send(struct.pack("=Ii", kind, 0))
+    def send(self, kind, more=b""):
+        self.end.send(struct.pack("=Ii", kind, 0) + more)
 
     def go(self):
         self.send(GO)

@@ -108,6 +108,13 @@ static inline bool sg_life_is_closing(const struct sg_life *life)
         return life->state >= SG_LIFE_LISTENING;
 }
 
+/* Its keeper may come over another gate, where the one that it had is closed. */
+static inline bool sg_life_may_come_back(const struct sg_life *life)
+{
+        return life->state == SG_LIFE_RELEASED || life->state == SG_LIFE_RUNNING ||
+               life->state == SG_LIFE_LOOKING || life->state == SG_LIFE_LINGERING;
+}
+
 /* For its user it is over. */
 static inline bool sg_life_has_ended(const struct sg_life *life)
 {

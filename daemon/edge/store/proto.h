@@ -22,6 +22,7 @@ enum sg_store_kind {
         SG_STORE_HOLD,
         SG_STORE_FREEZE_ROW, /* of an adopted job */
         SG_STORE_FREEZE,     /* from here on no row is written */
+        SG_STORE_RECORD,
         SG_STORE_INSPECT,
         SG_STORE_LOAD,
         SG_STORE_LIST,

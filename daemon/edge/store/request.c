@@ -107,6 +107,20 @@ void sg_store_start(struct sg_store *s, const struct sg_job *job, const void *la
         sg_store_request_send(s, q, mark);
 }
 
+void sg_store_record(struct sg_store *s, const struct sg_job_key *key, const struct sg_exit *e,
+                     sg_store_cb cb, void *userdata)
+{
+        struct sg_store_request *q;
+        size_t mark;
+
+        q = begin(s, SG_STORE_RECORD, cb, userdata, &mark);
+        if (!q)
+                return;
+        put_key(s->out, key);
+        sg_record_put(s->out, SG_STORE_TAG_BYTES, e, sizeof(*e));
+        sg_store_request_send(s, q, mark);
+}
+
 void sg_store_inspect(struct sg_store *s, const struct sg_job_key *key, enum sg_publish publish,
                       sg_attempt_cb cb, void *userdata)
 {

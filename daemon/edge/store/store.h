@@ -97,6 +97,12 @@ void sg_store_freeze(struct sg_store *s, const struct sg_job *job, uint64_t reas
 void sg_store_start(struct sg_store *s, const struct sg_job *job, const void *launch,
                     size_t launch_size, sg_store_cb cb, void *userdata);
 
+/* How an attempt of the foreground ended, as its shim says, becomes the file `exit` of its
+ * directory; the first one counts. There is room for it, also on a full disk. -ENOENT: it has no
+ * directory. */
+void sg_store_record(struct sg_store *s, const struct sg_job_key *key, const struct sg_exit *e,
+                     sg_store_cb cb, void *userdata);
+
 /*
  * What the attempt's directory says, for recovery and after the shim has gone. Idempotent; changes
  * nothing but, with `publish`, the fate (link(), first come first served); what is told then is

@@ -266,10 +266,38 @@ int sg_attempt_remove(struct sg_attempts *a, const struct sg_job_key *key)
 {
         char name[SG_ATTEMPT_NAME_MAX];
 
-        if (keep_as_spare(a, key) >= 0)
-                return 0;
         sg_attempt_name_format(name, key);
         return sg_remove_tree(a->jobs_fd, name);
+}
+
+int sg_attempt_retire(struct sg_attempts *a, const struct sg_job_key *key, bool foreground)
+{
+        if (!foreground && keep_as_spare(a, key) >= 0)
+                return 0;
+        return sg_attempt_remove(a, key);
+}
+
+int sg_attempt_record(struct sg_attempts *a, const struct sg_job_key *key, const struct sg_exit *e)
+{
+        char exit[PATH_IN_ATTEMPT_MAX], tmp[PATH_IN_ATTEMPT_MAX], name[SG_ATTEMPT_NAME_MAX];
+        uint8_t buf[SG_EXIT_SIZE];
+        int r;
+
+        sg_attempt_name_format(name, key);
+        path_in(exit, key, "exit");
+        path_in(tmp, key, "exit.tmp");
+        if (faccessat(a->jobs_fd, exit, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+                return sg_fsync_dir(a->jobs_fd, name); /* whose answer was lost */
+        _cleanup_close_ int fd = openat(a->jobs_fd, tmp, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+        if (fd < 0)
+                return -errno;
+        sg_exit_pack(e, buf);
+        r = sg_write_all(fd, buf, sizeof(buf));
+        if (r < 0)
+                return r;
+        if (fdatasync(fd) < 0 || renameat(a->jobs_fd, tmp, a->jobs_fd, exit) < 0)
+                return -errno;
+        return sg_fsync_dir(a->jobs_fd, name);
 }
 
 int sg_attempt_publish(struct sg_attempts *a, const struct sg_job_key *key, enum sg_publish publish)
@@ -404,7 +432,8 @@ int sg_attempt_inspect(struct sg_attempts *a, const struct sg_job_key *key,
                 r = read_exit(a, key, "exit", &info);
         if (r >= 0)
                 r = read_frozen(a, key, &info.frozen);
-        /* A foreground shim can't rename; and one may be killed between writing and renaming. */
+        /* A shim may be killed between writing and renaming; and one of the foreground that a
+         * daemon of before has started writes its own, and can't rename it. */
         if (r >= 0 && !info.have_exit && info.shim == 0) {
                 r = read_exit(a, key, "exit.tmp", &info);
                 info.exit_unnamed = info.have_exit;

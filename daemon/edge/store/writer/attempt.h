@@ -35,6 +35,11 @@ int sg_attempt_make(struct sg_attempts *a, const struct sg_job_key *key, const v
                     size_t spec_size);
 /* One that isn't there is fine. */
 int sg_attempt_remove(struct sg_attempts *a, const struct sg_job_key *key);
+/* It has ended: it is kept as a spare, or removed. foreground: its user may still have the lock
+ * open, which can't be that of the next job. */
+int sg_attempt_retire(struct sg_attempts *a, const struct sg_job_key *key, bool foreground);
+/* Writes `exit`, unless it is there; it is durable then. */
+int sg_attempt_record(struct sg_attempts *a, const struct sg_job_key *key, const struct sg_exit *e);
 /* Links the fate unless there is one. 0 also when the directory doesn't exist. */
 int sg_attempt_publish(struct sg_attempts *a, const struct sg_job_key *key,
                        enum sg_publish publish);

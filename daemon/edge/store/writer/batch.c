@@ -4,6 +4,7 @@
 #include "edge/store/writer/writer.h"
 #include "proto/spec.h"
 #include <errno.h>
+#include <string.h>
 
 /* --- a batch: files --------------------------------------------------------------------------- */
 
@@ -66,7 +67,7 @@ static int remove_attempt(struct sg_writer *w, const struct sg_writer_item *i)
         r = sg_writer_item_job(i, &m, &job);
         if (r < 0 || job.key.attempt == 0)
                 return r;
-        return sg_attempt_remove(&w->attempts, &job.key);
+        return sg_attempt_retire(&w->attempts, &job.key, job.foreground != 0);
 }
 
 static int publish_fate(struct sg_writer *w, const struct sg_writer_item *i, bool sync)
@@ -93,6 +94,24 @@ static int freeze_attempt(struct sg_writer *w, const struct sg_writer_item *i)
         return r < 0 ? r : sg_attempt_freeze(&w->attempts, &f.key, f.reasons, f.on);
 }
 
+static int write_record(struct sg_writer *w, const struct sg_writer_item *i)
+{
+        struct sg_store_message m;
+        const struct sg_field *bytes;
+        struct sg_job_key key;
+        struct sg_exit e;
+        int r;
+
+        r = sg_writer_item_key(i, &m, &key);
+        if (r < 0)
+                return r;
+        bytes = &m.fields[SG_STORE_TAG_BYTES];
+        if (!bytes->data || bytes->size != sizeof(e))
+                return -EBADMSG;
+        memcpy(&e, bytes->data, sizeof(e));
+        return sg_attempt_record(&w->attempts, &key, &e);
+}
+
 static int make_item(struct sg_writer *w, const struct sg_writer_item *i)
 {
         switch (i->kind) {
@@ -102,6 +121,8 @@ static int make_item(struct sg_writer *w, const struct sg_writer_item *i)
                 return publish_fate(w, i, false);
         case SG_STORE_FREEZE:
                 return freeze_attempt(w, i);
+        case SG_STORE_RECORD:
+                return write_record(w, i);
         default:
                 return i->result;
         }
@@ -111,6 +132,7 @@ static int make_item(struct sg_writer *w, const struct sg_writer_item *i)
 static void batch_make(struct sg_writer *w)
 {
         sg_writer_fault(w, SG_STORE_FREEZE, "store-freeze-before-write");
+        sg_writer_fault(w, SG_STORE_RECORD, "store-record-before-write");
         for (size_t n = 0; n < w->n_batch; n++) {
                 struct sg_writer_item *i = &w->batch[n];
 
@@ -123,6 +145,7 @@ static void batch_make(struct sg_writer *w)
         }
         sg_writer_fault(w, SG_STORE_START, "store-start-after-dir");
         sg_writer_fault(w, SG_STORE_FREEZE, "store-freeze-after-write");
+        sg_writer_fault(w, SG_STORE_RECORD, "store-record-after-write");
 }
 
 static void batch_sync(struct sg_writer *w)

@@ -92,6 +92,63 @@ static void put_exit(const char *name, bool whole)
         assert_int_equal(sg_write_file_atomic(AT_FDCWD, path, buf, sizeof(buf), 0600), 0);
 }
 
+static int record(struct sg_store *s, const struct sg_job_key *key, int code)
+{
+        struct sg_exit e = {.exit_code = code, .pid = 78};
+        struct answer a = {.calls = 0};
+
+        sg_store_record(s, key, &e, on_done, &a);
+        assert_int_equal(sg_store_flush(s), 0);
+        assert_int_equal(a.calls, 1);
+        return a.result;
+}
+
+/* What the user's shim says is written for it; what it says first counts. */
+static void test_record(void **state)
+{
+        struct sg_store *s = open_store();
+        struct sg_attempt_info info;
+        struct sg_job job;
+
+        (void)state;
+        make_starting(&job, 1, 1);
+        assert_int_equal(submit(s, 1), 0);
+        assert_int_equal(record(s, &job.key, 3), -ENOENT);
+        assert_int_equal(start(s, &job, NULL), 0);
+        for (int code = 3; code < 6; code++) {
+                assert_int_equal(record(s, &job.key, code), 0);
+                assert_int_equal(inspect(s, &job.key, SG_PUBLISH_NONE, &info), 0);
+                assert_true(info.have_exit);
+                assert_false(info.exit_unnamed);
+                assert_int_equal(info.exit.exit_code, 3);
+                assert_int_equal(info.exit.pid, 78);
+        }
+        sg_store_close(s);
+}
+
+/* Its user may have the lock open for as long as they like. */
+static void test_directory_of_run_is_not_used_again(void **state)
+{
+        struct sg_store *s = open_store();
+        struct sg_attempt_info info;
+        struct sg_job job;
+
+        (void)state;
+        for (uint64_t n = 1; n <= 2; n++) { /* the one that is kept comes last */
+                make_starting(&job, n, 1);
+                job.foreground = n == 1;
+                assert_int_equal(submit(s, n), 0);
+                assert_int_equal(start(s, &job, NULL), 0);
+                assert_int_equal(inspect(s, &job.key, SG_PUBLISH_RUN, &info), 0);
+                assert_int_equal(record(s, &job.key, 0), 0);
+                job.state = SG_JOB_EXITED;
+                assert_int_equal(write_job(s, sg_store_finish, &job), 0);
+                assert_false(exists(n == 1 ? "jobs/1-home-1" : "jobs/2-home-1"));
+                assert_int_equal(exists("jobs/.spare-0"), !job.foreground);
+        }
+        sg_store_close(s);
+}
+
 static void test_inspect(void **state)
 {
         struct sg_store *s = open_store();
@@ -199,6 +256,8 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
         static const struct CMUnitTest tests[] = {
                 TEST(test_start_writes_the_spec),
+                TEST(test_record),
+                TEST(test_directory_of_run_is_not_used_again),
                 TEST(test_inspect),
                 TEST(test_void),
                 TEST(test_finish),
