@@ -36,4 +36,5 @@ int sg_adopted_check(const struct sg_live *l, enum sg_adoption needed, const cha
  * the asker of the event `e`; negative: it wasn't asked. */
 int sg_adopted_freeze(struct sg_live *l, const struct sg_life_event *e, bool frozen);
 /* Answers the call when systemd has done it. */
-int sg_adopted_signal(struct sg_live *l, sd_bus_message *call, int sig, sd_bus_error *error);
+int sg_adopted_signal(struct sg_live *l, sd_bus_message *call, int sig, const uid_t *as,
+                      sd_bus_error *error);

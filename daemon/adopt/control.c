@@ -101,11 +101,18 @@ static void on_signalled(struct sg_scope *s, int result, const char *why, void *
         free(q);
 }
 
-int sg_adopted_signal(struct sg_live *l, sd_bus_message *call, int sig, sd_bus_error *error)
+int sg_adopted_signal(struct sg_live *l, sd_bus_message *call, int sig, const uid_t *as,
+                      sd_bus_error *error)
 {
-        struct signalling *q = malloc(sizeof(*q));
+        struct signalling *q;
         int r;
 
+        if (as && !sg_unit_is_signalable(l->groups.scope, *as))
+                return sd_bus_error_setf(error, SG_ERROR_INVALID,
+                                         "cannot signal job %" PRIu64
+                                         ": not all of its processes are its user's",
+                                         l->job.key.n);
+        q = malloc(sizeof(*q));
         if (!q)
                 return -ENOMEM;
         *q = (struct signalling){l->job.key.n, sd_bus_message_ref(call)};

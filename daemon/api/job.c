@@ -204,8 +204,18 @@ static int job_resume(sd_bus_message *call, struct sg_live *l, sd_bus_error *err
         return set_frozen(call, l, false, error);
 }
 
+/* As kill(2) would let the job's user, on whose behalf it is: who manages all jobs may more. */
+static int signal_as_asked(struct sg_live *l, int sig, const uid_t *as)
+{
+        return as ? sg_scope_signal_as(l->groups.scope, sig, *as)
+                  : sg_scope_signal(l->groups.scope, sig);
+}
+
 static int job_signal(sd_bus_message *call, struct sg_live *l, sd_bus_error *error)
 {
+        const struct sg_client *c = sg_api_client(l->manager, call);
+        const uid_t owner = (uid_t)l->job.uid;
+        const uid_t *as = c && sg_caller_is_admin(l->manager, &c->caller) ? NULL : &owner;
         int sig, r;
 
         r = sg_adopted_check(l, SG_ADOPTED_GOVERNED, "signalled", error);
@@ -218,8 +228,8 @@ static int job_signal(sd_bus_message *call, struct sg_live *l, sd_bus_error *err
         if (!l->groups.scope || l->job.pid == 0)
                 return wrong_state(l, "running", error);
         if (l->job.adopted)
-                return sg_adopted_signal(l, call, sig, error);
-        r = sg_scope_signal(l->groups.scope, sig);
+                return sg_adopted_signal(l, call, sig, as, error);
+        r = signal_as_asked(l, sig, as);
         if (r < 0)
                 return sd_bus_error_setf(error, SG_ERROR_INVALID,
                                          "cannot signal job %" PRIu64 ": %s", l->job.key.n,

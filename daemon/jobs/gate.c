@@ -4,7 +4,7 @@
  * GO nothing of the user's has run, and the attempt can be dropped by closing the gate.
  */
 #include "base/cleanup.h"
-#include "base/file.h"
+#include "base/process.h"
 #include "base/time-util.h"
 #include "edge/common/log.h"
 #include "govern/loop.h"
@@ -70,26 +70,23 @@ void sg_do_publish_run(struct sg_live *l)
 
 /* Its process is where it should be */
 
-static int is_child_of(pid_t pid, pid_t parent)
+static bool is_child_of(pid_t pid, pid_t parent)
 {
-        _cleanup_free_ char *text = NULL;
-        char path[64], *line;
-        int ppid, r;
+        struct sg_process_stat p;
 
-        (void)snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-        r = sg_read_file(AT_FDCWD, path, 16384, &text, NULL);
-        if (r < 0)
-                return r;
-        line = strstr(text, "\nPPid:");
-        return line && sscanf(line, "\nPPid: %d", &ppid) == 1 && ppid == parent;
+        return sg_process_stat(pid, &p) >= 0 && p.parent == parent;
 }
 
+/* What a shim of the foreground names may be any child of it, also one that has become somebody
+ * else's by a set-uid program: that isn't its user's to have governed. */
 static int put_in_place(struct sg_live *l, pid_t pid)
 {
         int r;
 
-        if (is_child_of(pid, l->attempt.shim) <= 0)
+        if (!is_child_of(pid, l->attempt.shim))
                 return -ESRCH;
+        if (l->job.foreground && !sg_process_is_of(pid, (uid_t)l->job.uid))
+                return -EPERM;
         r = sg_scope_move(l->groups.scope, l->attempt.shim, false);
         return r < 0 ? r : sg_scope_move(l->groups.scope, pid, true);
 }
@@ -247,8 +244,8 @@ static void on_record_stored(int result, const struct sg_job *job, void *userdat
                 lose(l);
 }
 
-/* The first one counts, and the store is asked for no other. It answers in order, so that the job is
- * there until it has; of one whose end is on its way there it isn't asked any more. */
+/* The first one counts, and the store is asked for no other. It answers in order, so that the job
+ * is there until it has; of one whose end is on its way there it isn't asked any more. */
 static void take_record(struct sg_live *l, const struct sg_gate_end *end)
 {
         struct sg_exit e;

@@ -20,6 +20,16 @@ struct sg_process_stat {
 int sg_process_stat(pid_t pid, struct sg_process_stat *ret);
 /* Since it began, on no clock that can be set. */
 int sg_process_age_usec(pid_t pid, uint64_t *ret);
+/* Whose it is. -ESRCH if there is none. */
+struct sg_process_owner {
+        uid_t real, effective, saved;
+};
+int sg_process_owner(pid_t pid, struct sg_process_owner *ret);
+/* Whether it is that user's, with no right of another one's that it could take up. */
+bool sg_process_is_of(pid_t pid, uid_t uid);
+/* Whether kill(2) would let a process of that user signal it. */
+bool sg_process_may_be_signalled(pid_t pid, uid_t uid);
+
 /* Whether it still does something. */
 static inline bool sg_process_is_alive(const struct sg_process_stat *p)
 {

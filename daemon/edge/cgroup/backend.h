@@ -127,7 +127,7 @@ struct sg_backend_ops {
                                 char **ret_why);
         int (*scope_freeze)(struct sg_scope *s, bool frozen);
         int (*scope_frozen)(const struct sg_scope *s);
-        int (*scope_signal)(struct sg_scope *s, int sig);
+        int (*scope_signal)(struct sg_scope *s, int sig, const uid_t *as); /* NULL: to all */
         int (*scope_populated)(const struct sg_scope *s);
         void (*scope_counters)(struct sg_scope *s, struct sg_counters *ret);
         /* -ENODATA: not known (yet). May be NULL. */

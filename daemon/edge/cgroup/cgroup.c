@@ -398,7 +398,12 @@ int sg_scope_frozen(const struct sg_scope *s)
 
 int sg_scope_signal(struct sg_scope *s, int sig)
 {
-        return s->ops->scope_signal(s, sig);
+        return s->ops->scope_signal(s, sig, NULL);
+}
+
+int sg_scope_signal_as(struct sg_scope *s, int sig, uid_t uid)
+{
+        return s->ops->scope_signal(s, sig, &uid);
 }
 
 int sg_scope_populated(const struct sg_scope *s)

@@ -80,5 +80,5 @@ void sg_fs_net_forget(struct sg_scope *s); /* its groups are gone; takes the id 
 /* signal.c */
 int sg_fs_scope_freeze(struct sg_scope *s, bool frozen);
 int sg_fs_scope_frozen(const struct sg_scope *s);
-int sg_fs_scope_signal(struct sg_scope *s, int sig);
+int sg_fs_scope_signal(struct sg_scope *s, int sig, const uid_t *as);
 int sg_fs_scope_populated(const struct sg_scope *s);

@@ -349,6 +349,16 @@ static int is_alive(pid_t pid, void *userdata)
         return sg_process_stat(pid, &stat) == 0 && sg_process_is_alive(&stat);
 }
 
+static int is_anothers(pid_t pid, void *uid)
+{
+        return !sg_process_may_be_signalled(pid, *(const uid_t *)uid);
+}
+
+bool sg_group_is_signalable(const char *group, uid_t uid)
+{
+        return sg_group_foreach_pid(group, is_anothers, &uid) == 0;
+}
+
 int sg_group_populated(const char *group)
 {
         uint64_t populated;

@@ -45,6 +45,8 @@ int sg_group_move(pid_t pid, void *userdata);
 /* Both as /proc/PID/cgroup names them: whether group is scope/sub, or below that. */
 bool sg_group_is_in(const char *group, const char *scope, const char *sub, bool below_too);
 
+/* Whether kill(2) would let a process of that user signal each of its processes. */
+bool sg_group_is_signalable(const char *group, uid_t uid);
 int sg_group_populated(const char *group); /* 1, 0 (also if there is none), -errno; no zombies */
 bool sg_group_frozen(const char *group);   /* v2: it, or all that has processes directly below it */
 

@@ -212,7 +212,7 @@ static bool was_seen(const struct tree *seen, size_t n, const struct process *p)
         return q && q->stat.start == p->stat.start;
 }
 
-static int send_signal(const struct process *p, int sig)
+static int send_signal(const struct process *p, int sig, const uid_t *as)
 {
         _cleanup_close_ int fd = (int)syscall(SYS_pidfd_open, p->pid, 0);
         struct process now;
@@ -221,13 +221,15 @@ static int send_signal(const struct process *p, int sig)
                 return -errno;
         if (read_process(p->pid, &now) < 0 || now.stat.start != p->stat.start)
                 return -ESRCH;
+        if (as && !sg_process_may_be_signalled(p->pid, *as))
+                return -EPERM;
         if (fd < 0)
                 return kill(p->pid, sig) < 0 ? -errno : 0;
         return syscall(SYS_pidfd_send_signal, fd, sig, NULL, 0) < 0 ? -errno : 0;
 }
 
 /* Signals whom nobody signalled before; how many, or -errno. */
-static int signal_round(const struct sg_scope *s, struct tree *seen, int sig)
+static int signal_round(const struct sg_scope *s, struct tree *seen, int sig, const uid_t *as)
 {
         _cleanup_(tree_deinit) struct tree t = {};
         size_t before = seen->n;
@@ -236,20 +238,20 @@ static int signal_round(const struct sg_scope *s, struct tree *seen, int sig)
         r = tree_of(s, &t, NULL);
         for (size_t i = 0; r == 0 && i < t.n; i++)
                 if (is_alive(&t.list[i]) && !was_seen(seen, before, &t.list[i]) &&
-                    send_signal(&t.list[i], sig) == 0)
+                    send_signal(&t.list[i], sig, as) == 0)
                         r = tree_add(seen, &t.list[i]);
         tree_sort(seen);
         return r < 0 ? r : (int)(seen->n - before);
 }
 
 /* Everybody once; the number of processes signalled. */
-static int signal_tree(const struct sg_scope *s, int sig)
+static int signal_tree(const struct sg_scope *s, int sig, const uid_t *as)
 {
         _cleanup_(tree_deinit) struct tree seen = {};
         int r = 1;
 
         for (unsigned i = 0; r > 0 && i < SIGNAL_ROUNDS; i++)
-                r = signal_round(s, &seen, sig);
+                r = signal_round(s, &seen, sig, as);
         return r < 0 ? r : (int)seen.n;
 }
 
@@ -363,7 +365,7 @@ static int observe_holds(const struct sg_scope *s, pid_t pid, bool in_job)
 
 static int observe_freeze(struct sg_scope *s, bool frozen)
 {
-        int r = signal_tree(s, frozen ? SIGSTOP : SIGCONT);
+        int r = signal_tree(s, frozen ? SIGSTOP : SIGCONT, NULL);
 
         if (r < 0)
                 return r;
@@ -386,18 +388,6 @@ static int observe_frozen(const struct sg_scope *s)
         return r < 0 ? r : 1;
 }
 
-static int observe_signal(struct sg_scope *s, int sig)
-{
-        int r;
-
-        if (sig == SIGKILL) {
-                r = signal_tree(s, SIGSTOP);
-                if (r <= 0)
-                        return r;
-        }
-        return signal_tree(s, sig);
-}
-
 static int observe_populated(const struct sg_scope *s)
 {
         _cleanup_(tree_deinit) struct tree t = {};
@@ -408,6 +398,15 @@ static int observe_populated(const struct sg_scope *s)
                 if (is_alive(&t.list[i]))
                         return 1;
         return r;
+}
+
+static int observe_signal(struct sg_scope *s, int sig, const uid_t *as)
+{
+        int r = sig == SIGKILL ? signal_tree(s, SIGSTOP, as) : 1;
+
+        if (r > 0)
+                r = signal_tree(s, sig, as);
+        return r == 0 && as && observe_populated(s) > 0 ? -EPERM : r;
 }
 
 /* CPU time of the dead is in their parents' counts, at last in the shim's; memory is what is

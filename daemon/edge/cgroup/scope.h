@@ -107,6 +107,9 @@ int sg_scope_frozen(const struct sg_scope *s);        /* 1, 0, -errno */
  * freeze+kill+thaw on v1), fork bombs included. 0 if there was nobody. Returns the number of
  * processes signalled (1 for cgroup.kill). */
 int sg_scope_signal(struct sg_scope *s, int sig);
+/* The same for a user: to those that a process of that user could signal by kill(2). -EPERM: there
+ * are only others. A fork bomb may escape SIGKILL if there are others as well. */
+int sg_scope_signal_as(struct sg_scope *s, int sig, uid_t uid);
 int sg_scope_populated(const struct sg_scope *s); /* 1 while `job` holds a process (zombies don't
                                                      count), 0, -errno */
 void sg_scope_counters(struct sg_scope *s, struct sg_counters *ret);

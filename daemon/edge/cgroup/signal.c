@@ -8,6 +8,7 @@
  */
 
 #include "base/file.h"
+#include "base/process.h"
 #include "edge/cgroup/fs.h"
 #include "edge/cgroup/group.h"
 #include <errno.h>
@@ -79,21 +80,27 @@ int sg_fs_scope_populated(const struct sg_scope *s)
 struct pass {
         const struct sg_scope *scope;
         int sig;
-        uint8_t *seen; /* a bit per pid */
+        const uid_t *as; /* only what this user may; NULL: all */
+        uint8_t *seen;   /* a bit per pid */
         int total, fresh;
+        bool refused;
 };
 
-static int send_checked(const struct sg_scope *s, pid_t pid, int sig)
+static int send_checked(struct pass *p, pid_t pid)
 {
         _cleanup_close_ int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 
         if (fd < 0 && errno != ENOSYS)
                 return -errno;
-        if (sg_fs_scope_holds(s, pid, true) != 1)
+        if (sg_fs_scope_holds(p->scope, pid, true) != 1)
                 return -ESRCH;
+        if (p->as && !sg_process_may_be_signalled(pid, *p->as)) {
+                p->refused = true;
+                return -EPERM;
+        }
         if (fd < 0) /* before 5.3 */
-                return kill(pid, sig) < 0 ? -errno : 0;
-        return syscall(SYS_pidfd_send_signal, fd, sig, NULL, 0) < 0 ? -errno : 0;
+                return kill(pid, p->sig) < 0 ? -errno : 0;
+        return syscall(SYS_pidfd_send_signal, fd, p->sig, NULL, 0) < 0 ? -errno : 0;
 }
 
 static int signal_one(pid_t pid, void *userdata)
@@ -104,7 +111,7 @@ static int signal_one(pid_t pid, void *userdata)
         if (n >= PID_LIMIT || p->seen[n / 8] & (1U << n % 8))
                 return 0;
         /* Who was on its way between two groups, or between two pids, is met again. */
-        if (send_checked(p->scope, pid, p->sig) < 0)
+        if (send_checked(p, pid) < 0)
                 return 0;
         p->seen[n / 8] |= (uint8_t)(1U << n % 8);
         p->fresh++;
@@ -148,10 +155,11 @@ static int kill_frozen(struct sg_scope *s, struct pass *p, const char *job)
         return r;
 }
 
-int sg_fs_scope_signal(struct sg_scope *s, int sig)
+int sg_fs_scope_signal(struct sg_scope *s, int sig, const uid_t *as)
 {
         _cleanup_free_ uint8_t *seen = NULL;
-        struct pass p = {.scope = s, .sig = sig};
+        struct pass p = {.scope = s, .sig = sig, .as = as};
+        bool whole = sig == SIGKILL;
         char job[PATH_MAX];
         int r;
 
@@ -161,12 +169,16 @@ int sg_fs_scope_signal(struct sg_scope *s, int sig)
         r = sg_group_populated(job);
         if (r <= 0)
                 return r;
-        if (sig == SIGKILL && sg_group_write(job, "cgroup.kill", "1") == 0)
+        if (whole && as)
+                whole = sg_group_is_signalable(job, *as);
+        if (whole && sg_group_write(job, "cgroup.kill", "1") == 0)
                 return 1;
         seen = calloc(PID_LIMIT / 8, 1);
         if (!seen)
                 return -ENOMEM;
         p.seen = seen;
-        r = sig == SIGKILL ? kill_frozen(s, &p, job) : signal_passes(&p, job, SIGNAL_PASSES);
-        return r < 0 ? r : p.total;
+        r = whole ? kill_frozen(s, &p, job) : signal_passes(&p, job, SIGNAL_PASSES);
+        if (r < 0)
+                return r;
+        return p.total == 0 && p.refused ? -EPERM : p.total;
 }

@@ -4,6 +4,7 @@
 #include "tests/unit/test.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -76,11 +77,69 @@ static void test_child(void **state)
         assert_true(p.child_ticks > 0);
 }
 
+/* One that has changed its ids, until the test ends. */
+static pid_t fork_as(uid_t real, uid_t effective, uid_t saved)
+{
+        int ready[2];
+        pid_t pid;
+        char c;
+
+        assert_int_equal(pipe(ready), 0);
+        pid = fork();
+        assert_true(pid >= 0);
+        if (pid == 0) {
+                if (setresuid(real, effective, saved) == 0 && write(ready[1], "x", 1) == 1)
+                        (void)pause();
+                _exit(1);
+        }
+        (void)close(ready[1]);
+        assert_int_equal(read(ready[0], &c, 1), 1);
+        (void)close(ready[0]);
+        return pid;
+}
+
+static void test_owner(void **state)
+{
+        static const struct {
+                uid_t real, effective, saved;
+                bool is_of, may_be_signalled; /* by user 1001, as kill(2) has it */
+        } cases[] = {
+                {1001, 1001, 1001, true, true},
+                {1001, 0, 0, false, true}, /* as what is set-uid */
+                {0, 0, 0, false, false},
+                {0, 1001, 0, false, false},
+                {0, 0, 1001, false, true},
+                {1001, 1001, 0, false, true},
+                {1002, 1002, 1002, false, false},
+        };
+        struct sg_process_owner o;
+
+        (void)state;
+        if (getuid() != 0)
+                skip();
+        for (size_t i = 0; i < SG_ELEMENTSOF(cases); i++) {
+                pid_t pid = fork_as(cases[i].real, cases[i].effective, cases[i].saved);
+
+                assert_int_equal(sg_process_owner(pid, &o), 0);
+                assert_int_equal(o.real, cases[i].real);
+                assert_int_equal(o.effective, cases[i].effective);
+                assert_int_equal(o.saved, cases[i].saved);
+                assert_int_equal(sg_process_is_of(pid, 1001), cases[i].is_of);
+                assert_int_equal(sg_process_may_be_signalled(pid, 1001), cases[i].may_be_signalled);
+                assert_true(sg_process_may_be_signalled(pid, 0));
+                assert_int_equal(kill(pid, SIGKILL), 0);
+                assert_int_equal(waitpid(pid, NULL, 0), pid);
+                assert_int_equal(sg_process_owner(pid, &o), -ESRCH);
+                assert_false(sg_process_may_be_signalled(pid, 0));
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_ourselves),
                 cmocka_unit_test(test_child),
+                cmocka_unit_test(test_owner),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

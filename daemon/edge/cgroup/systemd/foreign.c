@@ -70,12 +70,17 @@ static int freeze(struct sg_scope *s, bool frozen)
         return r < 0 ? r : 0;
 }
 
+bool sg_unit_is_signalable(const struct sg_scope *s, uid_t uid)
+{
+        return sg_group_is_signalable(s->dirs[0].path, uid);
+}
+
 /* An end in order is systemd's to make: it sends the unit's own KillSignal, and continues it. */
-static int send_signal(struct sg_scope *s, int sig)
+static int send_signal(struct sg_scope *s, int sig, const uid_t *as)
 {
         int r;
 
-        if (!s->unit)
+        if (!s->unit || as)
                 return -EOPNOTSUPP;
         if (sig == SIGCONT)
                 return 0;

@@ -31,6 +31,9 @@ const char *sg_backend_slice(const struct sg_backend *b);
 int sg_unit_call(struct sg_scope *s, const char *method, int sig, sg_scope_done_cb done,
                  void *userdata);
 
+/* Whether a process of that user could signal all of its processes by kill(2): systemd may. */
+bool sg_unit_is_signalable(const struct sg_scope *s, uid_t uid);
+
 /* What systemd knows of a unit. Asking loads it for a moment if it isn't there. */
 struct sg_unit_facts {
         char invocation[SG_INVOCATION_ID_MAX]; /* "": it isn't loaded */

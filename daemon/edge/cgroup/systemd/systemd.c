@@ -355,9 +355,9 @@ static int scope_holds(const struct sg_scope *s, pid_t pid, bool in_job)
         return s->n_dirs == 0 ? 0 : sg_fs_scope_holds(s, pid, in_job);
 }
 
-static int scope_signal(struct sg_scope *s, int sig)
+static int scope_signal(struct sg_scope *s, int sig, const uid_t *as)
 {
-        return s->n_dirs == 0 ? 0 : sg_fs_scope_signal(s, sig);
+        return s->n_dirs == 0 ? 0 : sg_fs_scope_signal(s, sig, as);
 }
 
 static int scope_populated(const struct sg_scope *s)
