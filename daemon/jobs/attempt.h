@@ -16,9 +16,10 @@ struct sg_attempt {
         pid_t shim;               /* 0 = none that is known */
         pid_t ready_pid;          /* what its shim says will become the job */
         uint64_t begun_usec;      /* when it began; 0 = before our time */
-        uint64_t runs_since_usec; /* CLOCK_BOOTTIME; 0 = not known */
+        uint64_t runs_since_usec; /* since GO; CLOCK_BOOTTIME; 0 = not known */
+        uint64_t let_go_usec;     /* the same by CLOCK_REALTIME; 0 = or before our time */
         uint64_t log_before;      /* bytes of its log that attempts before left; 0 = or unknown */
         enum sg_claim claim;
-        struct sg_exit *record;   /* how it ended, if that is known */
+        struct sg_exit *record;      /* how it ended, if that is known */
         struct sg_counters counters; /* of `run`, when its command had ended */
 };

@@ -31,10 +31,13 @@ static void lose(struct sg_live *l)
         sg_live_tell_kind(l, SG_LIFE_E_GATE_LOST);
 }
 
+/* What it does from now on, and be it that its start hangs, is of its own time. */
 void sg_do_send_go(struct sg_live *l)
 {
         const struct sg_gate_message go = {.kind = SG_GATE_GO};
 
+        l->attempt.runs_since_usec = sg_now_boottime_usec();
+        l->attempt.let_go_usec = sg_now_realtime_usec();
         if (send(l->attempt.gate, &go, sizeof(go), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
                 sg_live_result_kind(l, SG_LIFE_E_GO_FAILED);
         else
@@ -44,7 +47,7 @@ void sg_do_send_go(struct sg_live *l)
 void sg_do_begin_running(struct sg_live *l)
 {
         sg_manager_starts_work(l->manager);
-        l->attempt.runs_since_usec = sg_now_boottime_usec();
+        sg_queue_set_aside(l->manager->jobs->queue, &l->queued.entry, false);
         sg_monitor_watch(l);
         (void)sg_live_watch_group(l); /* else its keeper says so */
         sg_metrics_started(l->manager->metrics, l);

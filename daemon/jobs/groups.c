@@ -284,7 +284,8 @@ static void begin_attempt(struct sg_attempt *a)
 {
         memset(&a->counters, 0xff, sizeof(a->counters)); /* not known */
         a->ready_pid = 0;
-        a->runs_since_usec = 0;
+        a->runs_since_usec = a->let_go_usec = 0;
+        a->claim = SG_CLAIM_NONE;
         a->begun_usec = sg_now_realtime_usec();
 }
 

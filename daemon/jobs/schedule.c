@@ -195,6 +195,13 @@ void sg_do_leave_queue(struct sg_live *l)
         sg_live_leave_queue(l);
 }
 
+/* Others don't wait for its place while what its user has named doesn't open. */
+void sg_do_set_aside(struct sg_live *l)
+{
+        sg_queue_set_aside(l->manager->jobs->queue, &l->queued.entry, true);
+        sg_manager_schedule(l->manager);
+}
+
 /* Not from what it waits for besides. */
 void sg_do_keep_back(struct sg_live *l)
 {

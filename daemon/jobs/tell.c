@@ -16,8 +16,12 @@
 #define RETRY_USEC (1ULL * SG_USEC_PER_SEC)
 /* From the death of its job to the end of a keeper of the foreground. */
 #define KEEPER_USEC (10 * SG_USEC_PER_SEC)
-/* From GO to STARTED it is an exec(2). */
+/* From GO to STARTED it is an exec(2) in the foreground. In the background a disk has to write the
+ * fate, and what its user has named to open: so long others wait for its place, … */
 #define SILENCE_USEC (5 * SG_USEC_PER_SEC)
+#define ASIDE_USEC (200 * SG_USEC_PER_MSEC)
+/* … and then it is called a start that hangs. */
+#define HANGS_USEC (10 * SG_USEC_PER_SEC)
 
 /* What one event leads to is little: an action has one result, and what else calls back at once are
  * errors. */
@@ -195,7 +199,10 @@ static void arm(struct sg_live *l, enum sg_life_timer timer, clockid_t clock, ui
 
 TIMER(grace, GRACE, GRACE_OVER, l->manager->settings->kill_grace_usec)
 TIMER(keeper, KEEPER, KEEPER_LATE, KEEPER_USEC)
-TIMER(silence, SILENCE, SILENCE, SILENCE_USEC)
+TIMER(silence, SILENCE, SILENCE,
+      l->job.foreground ? SILENCE_USEC
+      : l->life.aside   ? HANGS_USEC
+                        : ASIDE_USEC)
 TIMER(look, LOOK, LOOK_DUE, RETRY_USEC)
 TIMER(store, STORE, STORE_DUE, RETRY_USEC)
 TIMER(clear, CLEAR, CLEAR_DUE, RETRY_USEC / 10)
@@ -207,7 +214,8 @@ static int on_time_limit(sd_event_source *source, uint64_t usec, void *userdata)
 
         (void)source;
         (void)usec;
-        (void)snprintf(reason, sizeof(reason), "it ran longer than its limit of %s",
+        (void)snprintf(reason, sizeof(reason), "it %s longer than its limit of %s",
+                       l->job.state == SG_JOB_STARTING ? "took to start" : "ran",
                        sg_format_usec(limit, l->job.limits.time_limit_usec));
         sg_live_tell(l, &(struct sg_life_event){.kind = SG_LIFE_E_TIME_LIMIT, .why = reason});
         return 0;
@@ -220,7 +228,7 @@ static uint64_t ran_usec(const struct sg_live *l)
 
         if (l->attempt.runs_since_usec > 0)
                 return sg_now_boottime_usec() - l->attempt.runs_since_usec;
-        return now > l->job.started_usec ? now - l->job.started_usec : 0;
+        return l->job.started_usec > 0 && now > l->job.started_usec ? now - l->job.started_usec : 0;
 }
 
 void sg_live_arm_time_limit(struct sg_live *l)

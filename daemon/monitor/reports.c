@@ -328,13 +328,14 @@ static void on_message(const struct sg_job_key *key, const struct sg_notify *mes
 
 /* The allocation channel */
 
-/* By its time limit; 0 = it has none, or one beyond the end of time. */
-static uint64_t ends_at(const struct sg_job *j)
+/* By its time limit, which runs from GO; 0 = it has none, or one beyond the end of time. */
+static uint64_t ends_at(const struct sg_live *l)
 {
-        uint64_t at;
+        const struct sg_job *j = &l->job;
+        uint64_t from = l->attempt.let_go_usec > 0 ? l->attempt.let_go_usec : j->started_usec, at;
 
         if (j->limits.time_limit_usec == SG_UNLIMITED || j->started_usec == 0 ||
-            __builtin_add_overflow(j->started_usec, j->limits.time_limit_usec, &at))
+            __builtin_add_overflow(from, j->limits.time_limit_usec, &at))
                 return 0;
         return at;
 }
@@ -349,7 +350,7 @@ void sg_monitor_publish(struct sg_live *l)
                 .pinned = l->groups.own ? &l->groups.own->cpus : NULL,
                 .cpus = sg_loop_cpus(l),
                 .quota_pm = limits->cpu_quota_pm,
-                .deadline_usec = ends_at(&l->job),
+                .deadline_usec = ends_at(l),
         };
         int r;
 

@@ -19,6 +19,7 @@ struct sg_life_step {
         X(BACK_IN_QUEUE, row_back_in_queue)                                                        \
         X(NOT_STARTED, row_not_started)                                                            \
         X(ADMITTED, row_admitted)                                                                  \
+        X(HANGS, row_hangs)                                                                        \
         X(STARTED, row_started)                                                                    \
         X(FOLLOWED, row_followed)                                                                  \
         X(IS_TO_END, row_is_to_end)                                                                \

@@ -67,7 +67,7 @@ unsigned sg_life_timers(enum sg_life_state state)
         case SG_LIFE_DROPPED:
                 return ON(GRACE) | ON(KEEPER);
         case SG_LIFE_RELEASED:
-                return ON(GRACE) | ON(KEEPER) | ON(SILENCE);
+                return ON(GRACE) | ON(KEEPER) | ON(SILENCE) | ON(TIME_LIMIT);
         case SG_LIFE_RUNNING:
         case SG_LIFE_LINGERING:
                 return ON(GRACE) | ON(KEEPER) | ON(TIME_LIMIT);
@@ -168,6 +168,7 @@ static void make_plan(struct sg_life_step *s, const struct sg_life_rule *rule,
                 else if (action != SG_LIFE_DO_ARM_GRACE || !life->killed)
                         add(ret, action);
                 life->released |= action == SG_LIFE_DO_SEND_GO;
+                life->aside |= action == SG_LIFE_DO_SET_ASIDE;
                 life->asked -= action == SG_LIFE_DO_ANSWER && s->event->asker;
                 if (action == SG_LIFE_DO_LAUNCH || action == SG_LIFE_DO_HAND_OVER)
                         life->gate = true;
@@ -203,6 +204,7 @@ int sg_life_step(struct sg_life *life, struct sg_job *row, const struct sg_life_
         }
         sg_life_write_row(rule->row, &s);
         life->state = rule->next;
+        life->aside = life->aside && life->state == SG_LIFE_RELEASED;
         make_plan(&s, rule, ret);
         return 0;
 }

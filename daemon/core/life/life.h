@@ -31,6 +31,10 @@
 /* Of `run`, by Ctrl-C, with its terminal, or as the governor was away for too long. */
 #define SG_LIFE_RUNNER_GONE "its schedctl run went away before it started"
 
+/* It was let go, and its program hasn't begun. */
+#define SG_LIFE_HANGS                                                                              \
+        "its start hangs: its working directory, its output or its program doesn't open"
+
 /* Where it stands, and what of its attempt is there. */
 struct sg_life {
         enum sg_life_state state;
@@ -39,6 +43,7 @@ struct sg_life {
         bool ready;     /* its process waits to become the job */
         bool gate;      /* is open */
         bool released;  /* GO was sent */
+        bool aside;     /* … and its program takes its time to begin */
         bool doomed;    /* that it is to end is durable */
         bool killed;    /* SIGKILL was sent */
         bool again;     /* after this end it goes back to the queue */

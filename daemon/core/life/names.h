@@ -90,6 +90,7 @@
         X(SEND_GO, send_go)         /* → GO_FAILED, if it can't be sent */                       \
         X(CLOSE_GATE, close_gate)                                                                  \
         X(COUNT, count)                 /* its counters, before its groups go */                   \
+        X(SET_ASIDE, set_aside)         /* it counts for its own user alone */                     \
         X(BEGIN_RUNNING, begin_running) /* measure, govern, log */                                 \
         X(FOLLOW, follow)               /* → FOLLOWED, FOLLOW_GONE, FOLLOW_FAILED */             \
         X(TAKE_UP, take_up)             /* measure and govern it again */                          \

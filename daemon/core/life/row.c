@@ -95,8 +95,18 @@ static void row_admitted(struct sg_life_step *s)
         s->row->pid = s->event->pid;
 }
 
+/* What its user named may never open: a FIFO that nobody reads, a file system that doesn't answer.
+ * Other reasons stay. */
+static void row_hangs(struct sg_life_step *s)
+{
+        if (!s->row->reason)
+                (void)sg_job_set_reason(s->row, "%s", SG_LIFE_HANGS);
+}
+
 static void row_started(struct sg_life_step *s)
 {
+        if (s->row->reason && strcmp(s->row->reason, SG_LIFE_HANGS) == 0)
+                sg_job_clear_reason(s->row);
         s->life->failed_starts = 0;
         s->row->state = SG_JOB_RUNNING;
         s->row->started_usec = s->event->now_usec;

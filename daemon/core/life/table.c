@@ -45,6 +45,11 @@ static bool is_foreground(const struct sg_life_step *s)
         return s->row->foreground;
 }
 
+static bool is_aside(const struct sg_life_step *s)
+{
+        return s->life->aside;
+}
+
 static bool is_short(const struct sg_life_step *s)
 {
         return sg_life_may_pass(s->event->error);
@@ -204,6 +209,7 @@ FOUND(found_never_ran, SG_FOUND_NEVER_RAN)
         X(IS_TIMED_OUT, is_timed_out)                                                              \
         X(IS_CANCELLED, is_cancelled)                                                              \
         X(IS_FOREGROUND, is_foreground)                                                            \
+        X(IS_ASIDE, is_aside)                                                                      \
         X(IS_SHORT, is_short)                                                                      \
         X(IS_FOREGROUND_ASKED_AGAIN, is_foreground_asked_again)                                    \
         X(IS_ADOPTED, is_adopted)                                                                  \
@@ -376,7 +382,7 @@ const struct sg_life_rule sg_life_rules[] = {
         LINE(STARTING, READY, IS_COMPLETE, AS_IS, STARTING, DO(VERIFY)),
         STAYS(STARTING, READY),
         LINE(STARTING, ADMITTED, IS_FOREGROUND, ADMITTED, PUBLISHING, DO(PUBLISH_RUN)),
-        LINE(STARTING, ADMITTED, ALWAYS, ADMITTED, RELEASED, DO(SEND_GO)),
+        LINE(STARTING, ADMITTED, ALWAYS, ADMITTED, RELEASED, DO(SEND_GO), DO(ARM_SILENCE), DO(ARM_TIME_LIMIT)),
         LINE(STARTING, REFUSED, ALWAYS, AS_IS, DROPPED, DO(CLOSE_GATE)),
         STAYS(STARTING, STARTED),
         LINE(STARTING, OVER, ALWAYS, AS_IS, STARTING, DO(STAND_DOWN)),
@@ -391,7 +397,7 @@ const struct sg_life_rule sg_life_rules[] = {
         LINE(STARTING, INTENT_STORED, HAS_NO_PLACE, AS_IS, DROPPED, DO(CLOSE_GATE)),
         STAYS(STARTING, INTENT_STORED),
 
-        LINE(PUBLISHING, FATE_RUN, HAS_KEEPER, AS_IS, RELEASED, DO(SEND_GO), DO(ARM_SILENCE)),
+        LINE(PUBLISHING, FATE_RUN, HAS_KEEPER, AS_IS, RELEASED, DO(SEND_GO), DO(ARM_SILENCE), DO(ARM_TIME_LIMIT)),
         LINE(PUBLISHING, FATE_RUN, ALWAYS, AS_IS, LOOKING, DO(CLOSE_GATE), DO(LOOK_VOID)),
         LINE(PUBLISHING, FATE_VOID, HAS_KEEPER, AS_IS, DROPPED, DO(CLOSE_GATE)),
         LINE(PUBLISHING, FATE_VOID, ALWAYS, AS_IS, LOOKING, DO(CLOSE_GATE), DO(LOOK_VOID)),
@@ -407,13 +413,16 @@ const struct sg_life_rule sg_life_rules[] = {
         LINE(RELEASED, STARTED, IS_DOOMED, STARTED, RUNNING, DO(BEGIN_RUNNING), DO(TERM), DO(ARM_GRACE)),
         LINE(RELEASED, STARTED, ALWAYS, STARTED, RUNNING, DO(BEGIN_RUNNING), DO(ARM_TIME_LIMIT)),
         LINE(RELEASED, SILENCE, IS_STOPPING, AS_IS, RELEASED, DO(NOTHING)),
-        LINE(RELEASED, SILENCE, ALWAYS, STARTED, RUNNING, DO(BEGIN_RUNNING), DO(ARM_TIME_LIMIT)),
+        LINE(RELEASED, SILENCE, IS_FOREGROUND, STARTED, RUNNING, DO(BEGIN_RUNNING), DO(ARM_TIME_LIMIT)),
+        LINE(RELEASED, SILENCE, IS_ASIDE, HANGS, RELEASED, DO(CHANGED)),
+        LINE(RELEASED, SILENCE, ALWAYS, AS_IS, RELEASED, DO(SET_ASIDE), DO(ARM_SILENCE)),
         STAYS(RELEASED, READY),
         LINE(RELEASED, OVER, ALWAYS, AS_IS, RELEASED, DO(STAND_DOWN)),
         LINE(RELEASED, ENDED, IS_FOREGROUND, AS_IS, RELEASED, DO(COUNT)),
         LINE(RELEASED, ENDED, ALWAYS, AS_IS, LOOKING, DO(LOOK)),
         STAYS(RELEASED, GATE_LOST),
         LINE(RELEASED, KEEPER_GONE, ALWAYS, AS_IS, LOOKING, DO(LOOK_VOID)),
+        HAS_LIMIT(RELEASED),
         IS_SIGNALLED(RELEASED),
 
         /* It runs */

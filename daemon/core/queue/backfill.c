@@ -21,10 +21,11 @@ struct outlook {
 static void leave(struct outlook *o, const struct sg_queue_entry *e, const struct sg_lane *lane)
 {
         uint64_t declared = sg_queue_declared(e);
+        bool counts = !e->aside || e->lane->user == lane->user;
 
         o->taken -= declared < o->taken ? declared : o->taken;
-        o->running--;
-        o->running_class -= e->lane->class == lane->class;
+        o->running -= counts;
+        o->running_class -= counts && e->lane->class == lane->class;
         o->running_lane -= e->lane == lane;
 }
 
@@ -84,8 +85,8 @@ void sg_lane_reserve(const struct sg_queue *q, const struct sg_node_snapshot *no
         struct outlook o = {
                 .at_usec = node->now_usec,
                 .taken = taken,
-                .running = q->n_running,
-                .running_class = lane->class->running,
+                .running = sg_lane_node_running(q, lane),
+                .running_class = sg_lane_class_running(lane),
                 .running_lane = lane->running,
         };
 

@@ -11,7 +11,7 @@ struct sg_queue_user {
         struct sg_list link;
         uint64_t uid;
         uint64_t joined; /* counts up; the order of users who have never had a start */
-        uint64_t running;
+        uint64_t running, aside;
         uint64_t last_start; /* value of queue.starts; 0 = never */
 };
 
@@ -24,7 +24,7 @@ struct sg_queue_caps {
 struct sg_queue_class {
         struct sg_list link;
         char name[SG_CLASS_NAME_MAX];
-        uint64_t running;
+        uint64_t running, aside;
         struct sg_queue_caps caps;
 };
 
@@ -47,7 +47,7 @@ struct sg_lane {
         struct sg_list waiting;
         struct sg_queue_user *user;
         struct sg_queue_class *class;
-        uint64_t running, n_waiting;
+        uint64_t running, aside, n_waiting; /* aside: of those that run */
         bool numbered; /* so that a list of all jobs doesn't walk the lane for each */
         struct sg_reservation reserved; /* of its head, during a decision */
 };
@@ -56,6 +56,7 @@ struct sg_queue {
         struct sg_list users, classes, lanes;
         struct sg_list running; /* entries, by when they end at the latest */
         uint64_t n_users, n_waiting, n_running;
+        uint64_t n_aside;      /* running entries that count for their own users alone */
         uint64_t n_undeclared; /* running entries that don't declare their memory */
         uint64_t changes;      /* counts up: what was worked out before holds no more */
         uint64_t starts;       /* counts up; orders users by their last start */
@@ -78,6 +79,17 @@ static inline uint64_t sg_queue_declared(const struct sg_queue_entry *e)
 static inline struct sg_queue_entry *sg_lane_head(const struct sg_lane *lane)
 {
         return sg_list_entry(lane->waiting.next, struct sg_queue_entry, link);
+}
+
+/* How many run on the node, and in its class, as far as that counts for one of this lane. */
+static inline uint64_t sg_lane_node_running(const struct sg_queue *q, const struct sg_lane *lane)
+{
+        return q->n_running - q->n_aside + lane->user->aside;
+}
+
+static inline uint64_t sg_lane_class_running(const struct sg_lane *lane)
+{
+        return lane->class->running - lane->class->aside + lane->aside;
 }
 
 /* NULL: none such (yet). */

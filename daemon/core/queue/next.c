@@ -27,11 +27,14 @@ static void note_unfit(const struct sg_queue *q, const struct sg_node_snapshot *
 
 /* Turns */
 
-static bool lane_has_room(const struct sg_lane *lane)
+static bool lane_has_room(const struct sg_queue *q, const struct sg_node_snapshot *node,
+                          const struct sg_lane *lane)
 {
         const struct sg_queue_caps *caps = &lane->class->caps;
 
-        return lane->class->running < caps->max_jobs && lane->running < caps->max_jobs_per_user;
+        return sg_lane_node_running(q, lane) < sg_queue_max_jobs(q, node->cpus) &&
+               sg_lane_class_running(lane) < caps->max_jobs &&
+               lane->running < caps->max_jobs_per_user;
 }
 
 static int64_t lane_priority(const struct sg_lane *lane)
@@ -56,15 +59,16 @@ static bool lane_goes_before(const struct sg_lane *a, const struct sg_lane *b)
         return a->user->joined < b->user->joined;
 }
 
-static bool lane_is_candidate(const struct sg_lane *lane)
+static bool lane_is_candidate(const struct sg_queue *q, const struct sg_node_snapshot *node,
+                              const struct sg_lane *lane)
 {
-        return lane->n_waiting > 0 && lane_has_room(lane);
+        return lane->n_waiting > 0 && lane_has_room(q, node, lane);
 }
 
 static bool lane_is_short(const struct sg_queue *q, const struct sg_node_snapshot *node,
                           const struct sg_lane *lane)
 {
-        return lane_is_candidate(lane) && !sg_queue_fits(q, node, sg_lane_head(lane));
+        return lane_is_candidate(q, node, lane) && !sg_queue_fits(q, node, sg_lane_head(lane));
 }
 
 /* For each head that doesn't fit; whether there is any. */
@@ -132,7 +136,8 @@ static struct sg_queue_entry *choose(const struct sg_queue *q, const struct sg_n
         struct sg_lane *lane;
 
         sg_list_foreach (lane, &q->lanes, link) {
-                if (!lane_is_candidate(lane) || (best && !lane_goes_before(lane, best->lane)))
+                if (!lane_is_candidate(q, node, lane) ||
+                    (best && !lane_goes_before(lane, best->lane)))
                         continue;
                 e = startable(q, node, lane, any_short);
                 if (e)
@@ -170,7 +175,7 @@ struct sg_queue_entry *sg_queue_next(struct sg_queue *q, const struct sg_node_sn
         bool any_short;
 
         *ret_retry_usec = 0;
-        if (q->n_waiting == 0 || q->n_running >= sg_queue_max_jobs(q, node->cpus))
+        if (q->n_waiting == 0 || q->n_running - q->n_aside >= sg_queue_max_jobs(q, node->cpus))
                 return NULL;
         any_short = reserve(q, node);
         e = choose(q, node, any_short);
@@ -189,14 +194,15 @@ static void explain_caps(const struct sg_queue *q, const struct sg_lane *lane,
                          const struct sg_node_snapshot *node, struct sg_pending_info *ret)
 {
         const struct sg_queue_class *c = lane->class;
+        uint64_t of_node = sg_lane_node_running(q, lane), of_class = sg_lane_class_running(lane);
 
-        if (q->n_running >= sg_queue_max_jobs(q, node->cpus)) {
+        if (of_node >= sg_queue_max_jobs(q, node->cpus)) {
                 ret->why = SG_PENDING_NODE_FULL;
-                ret->running = q->n_running;
+                ret->running = of_node;
                 ret->max = sg_queue_max_jobs(q, node->cpus);
-        } else if (c->running >= c->caps.max_jobs) {
+        } else if (of_class >= c->caps.max_jobs) {
                 ret->why = SG_PENDING_CLASS_FULL;
-                ret->running = c->running;
+                ret->running = of_class;
                 ret->max = c->caps.max_jobs;
         } else if (lane->running >= c->caps.max_jobs_per_user) {
                 ret->why = SG_PENDING_CLASS_USER_FULL;
@@ -278,6 +284,7 @@ void sg_queue_would_start(const struct sg_queue *q, const struct sg_job *j,
                 .user = sg_queue_find_user(q, j->uid) ?: &user,
                 .class = sg_queue_find_class(q, j->class) ?: &class,
                 .running = existing ? existing->running : 0,
+                .aside = existing ? existing->aside : 0,
                 .n_waiting = 1,
         };
         uint64_t ahead;

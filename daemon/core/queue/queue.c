@@ -192,6 +192,20 @@ void sg_queue_account_running(struct sg_queue *q, struct sg_queue_entry *e)
         running_insert(q, e);
 }
 
+void sg_queue_set_aside(struct sg_queue *q, struct sg_queue_entry *e, bool aside)
+{
+        int64_t one = aside ? 1 : -1;
+
+        if (!e->running || e->aside == aside)
+                return;
+        e->aside = aside;
+        e->lane->aside += (uint64_t)one;
+        e->lane->user->aside += (uint64_t)one;
+        e->lane->class->aside += (uint64_t)one;
+        q->n_aside += (uint64_t)one;
+        q->changes++;
+}
+
 int sg_queue_add(struct sg_queue *q, struct sg_queue_entry *e, const char *class, uint64_t uid,
                  bool running)
 {
@@ -200,7 +214,7 @@ int sg_queue_add(struct sg_queue *q, struct sg_queue_entry *e, const char *class
         if (!lane)
                 return -ENOMEM;
         e->lane = lane;
-        e->running = false;
+        e->running = e->aside = false;
         e->unfit_since_usec = e->start = 0;
         sg_list_init(&e->link);
         if (running) {
@@ -220,6 +234,7 @@ void sg_queue_remove(struct sg_queue *q, struct sg_queue_entry *e)
 
         if (!lane)
                 return;
+        sg_queue_set_aside(q, e, false);
         if (e->running) {
                 lane->running--;
                 lane->user->running--;

@@ -39,6 +39,7 @@ struct sg_queue_entry {
         uint64_t deadline_usec; /* of the real time */
         uint64_t limit_usec;    /* it runs no longer than that */
         bool running;
+        bool aside;            /* it counts for its own user alone */
         uint64_t started_usec; /* set by the queue; by the caller, if it runs already */
         uint64_t start;        /* which of the queue's starts it was; 0 = it ran already */
         /* When it was first its turn and memory was short, 0 = never; and the last start before. */
@@ -80,6 +81,11 @@ void sg_queue_remove(struct sg_queue *q, struct sg_queue_entry *e);
  * which the caller has set: its place and the accounts follow. */
 void sg_queue_change(struct sg_queue *q, struct sg_queue_entry *e, int64_t priority,
                      uint64_t memory);
+
+/* A running entry whose program takes its time to begin has a place of its user's, and of nobody
+ * else's: of the node and of its class. What it declares of memory counts for all, as it may begin
+ * at any time. */
+void sg_queue_set_aside(struct sg_queue *q, struct sg_queue_entry *e, bool aside);
 
 /* The entry to start now, marked as running; NULL if none can. *ret_retry_usec: when to look again
  * though nothing has happened (memory is short), 0 = not needed. */

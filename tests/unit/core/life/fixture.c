@@ -134,7 +134,7 @@ void is_released(void)
         HAPPENS(READY);
         assert_plan("verify");
         HAPPENS(ADMITTED, .pid = 17);
-        assert_plan("send_go");
+        assert_plan("send_go arm_silence arm_time_limit");
 }
 
 void runs(void)
@@ -163,7 +163,7 @@ void run_runs(void)
         HAPPENS(ADMITTED, .pid = 17);
         assert_plan("publish_run");
         HAPPENS(FATE_RUN);
-        assert_plan("send_go arm_silence");
+        assert_plan("send_go arm_silence arm_time_limit");
         HAPPENS(STARTED);
 }
 

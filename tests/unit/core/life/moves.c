@@ -518,6 +518,9 @@ static void add_others(const struct world *w, struct move_list *l)
         }
         if (w->life.keeper && w->keeper)
                 world_add(l, SG_LIFE_E_KEEPER_GONE, keeper_dies);
+        if (w->life.keeper && w->keeper && w->foreground && w->fate == SG_ATTEMPT_RUN &&
+            !w->lives && !w->go) /* a child of its has its place, until its record is taken */
+                world_add(l, SG_LIFE_E_KEEPER_GONE, NULL);
         if (w->checking && !w->lives)
                 world_add(l, SG_LIFE_E_EMPTY, checked);
         if (w->listening)

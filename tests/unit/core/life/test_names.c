@@ -65,7 +65,7 @@ static void test_timers(void **state)
         };
         static const unsigned expected[_SG_LIFE_STATE_MAX] = {
                 [SG_LIFE_PUBLISHING] = GRACE | KEEPER,
-                [SG_LIFE_RELEASED] = GRACE | KEEPER | SILENCE,
+                [SG_LIFE_RELEASED] = LIMIT | GRACE | KEEPER | SILENCE,
                 [SG_LIFE_RUNNING] = LIMIT | GRACE | KEEPER,
                 [SG_LIFE_DROPPED] = GRACE | KEEPER,
                 [SG_LIFE_LOOKING] = LIMIT | GRACE | KEEPER | LOOK,

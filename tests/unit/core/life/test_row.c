@@ -335,6 +335,45 @@ static void test_keeper_timer(void **state)
         assert_ends(SG_JOB_KILLED, "its keeper was killed; how it ended is not known");
 }
 
+/* What its user named doesn't open: it says so, and goes on when it does. */
+static void test_start_that_hangs(void **state)
+{
+        (void)state;
+        waits();
+        is_released();
+        HAPPENS(SILENCE);
+        assert_plan("set_aside arm_silence");
+        assert_row(SG_JOB_STARTING, NULL);
+        HAPPENS(SILENCE);
+        assert_plan("changed");
+        assert_row(SG_JOB_STARTING, SG_LIFE_HANGS);
+        assert_life(SG_LIFE_RELEASED);
+        HAPPENS(STARTED);
+        assert_plan("begin_running arm_time_limit");
+        assert_row(SG_JOB_RUNNING, NULL);
+}
+
+static void test_time_limit_of_a_start(void **state)
+{
+        (void)state;
+        waits();
+        is_released();
+        HAPPENS(SILENCE);
+        HAPPENS(TIME_LIMIT, .why = "it took to start longer than its limit of 1s");
+        assert_plan("store_intent");
+        HAPPENS(SILENCE);
+        assert_plan("");
+        HAPPENS(INTENT_STORED);
+        assert_plan("term arm_grace");
+        HAPPENS(STARTED); /* its keeper can't tell that from its end */
+        assert_plan("begin_running term arm_grace");
+        HAPPENS(ENDED);
+        HAPPENS(LOOKED, .finding = SG_FOUND_LOST);
+        HAPPENS(EMPTY);
+        assert_string_equal(w.row.reason, "its keeper was killed; how it ended is not known");
+        assert_int_equal(w.row.state, SG_JOB_TIMEOUT);
+}
+
 static void test_run_is_warned(void **state)
 {
         (void)state;
@@ -383,6 +422,8 @@ int main(void)
                 TEST(test_run_is_not_handed_over),
                 TEST(test_run_goes_away),
                 TEST(test_keeper_timer),
+                TEST(test_start_that_hangs),
+                TEST(test_time_limit_of_a_start),
                 TEST(test_run_is_warned),
                 TEST(test_run_has_no_retry),
         };

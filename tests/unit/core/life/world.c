@@ -337,7 +337,7 @@ void world_key(const struct world *w, uint8_t key[WORLD_KEY_SIZE])
                 w->dropping,   w->handing,  w->verifying, w->going,    w->following, w->checking,
                 w->born,       w->groups,   w->lives,     w->keeper,   w->go,        w->record,
                 w->terminal,   w->attached, w->cold,      w->queued,   w->hold,      w->held,
-                w->stuck,      w->met,      w->thawed};
+                w->stuck,      w->met,      w->thawed,    f->aside};
         const uint8_t bytes[] = {(uint8_t)f->state,
                                  (uint8_t)f->failed_starts,
                                  w->row.state,

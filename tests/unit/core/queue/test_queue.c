@@ -117,6 +117,68 @@ static void test_recovered_jobs_count(void **state)
         assert_int_equal(next(f), 0);
 }
 
+/* A start that hangs takes a place of its user's, and of nobody else's. */
+static void test_set_aside(void **state)
+{
+        struct sg_pending_info info;
+        struct fixture *f = *state;
+
+        f->settings->max_jobs = 2;
+        configure(f);
+        for (uint64_t n = 1; n <= 3; n++)
+                add(f, 1, n);
+        for (uint64_t n = 4; n <= 6; n++)
+                add(f, 2, n);
+        assert_int_equal(next(f), 1);
+        assert_int_equal(next(f), 4);
+        end(f, 4);
+        assert_int_equal(next(f), 5);
+        end(f, 5);
+        assert_int_equal(next(f), 6);
+        end(f, 6);
+        assert_int_equal(next(f), 2);
+        add(f, 2, 7);
+        assert_int_equal(next(f), 0);
+        for (uint64_t n = 1; n <= 2; n++) {
+                sg_queue_set_aside(f->q, &f->entries[n], true);
+                sg_queue_set_aside(f->q, &f->entries[n], true); /* once is enough */
+        }
+        sg_queue_explain(f->q, &f->entries[3], &f->node, &info);
+        assert_int_equal(info.why, SG_PENDING_NODE_FULL);
+        assert_int_equal(info.running, 2);
+        assert_int_equal(why(f, 7), SG_PENDING_NONE);
+        assert_int_equal(next(f), 7); /* not user 1's */
+        add(f, 2, 8);
+        assert_int_equal(next(f), 8);
+        add(f, 2, 9);
+        assert_int_equal(next(f), 0);
+        end(f, 8);
+        sg_queue_set_aside(f->q, &f->entries[1], false); /* it has begun */
+        assert_int_equal(why(f, 9), SG_PENDING_NODE_FULL);
+        end(f, 1);
+        assert_int_equal(next(f), 9);
+        end(f, 2); /* as it is */
+        end(f, 7);
+        assert_int_equal(next(f), 3);
+}
+
+static void test_set_aside_in_class(void **state)
+{
+        struct fixture *f = *state;
+
+        f->settings->classes[0].max_jobs = 1;
+        configure(f);
+        add(f, 1, 1);
+        add(f, 1, 2);
+        add(f, 2, 3);
+        assert_int_equal(next(f), 1);
+        assert_int_equal(why(f, 3), SG_PENDING_CLASS_FULL);
+        sg_queue_set_aside(f->q, &f->entries[1], true);
+        assert_int_equal(why(f, 2), SG_PENDING_CLASS_FULL);
+        assert_int_equal(next(f), 3);
+        assert_int_equal(next(f), 0);
+}
+
 /* Orders */
 
 static void test_priority_then_age(void **state)
@@ -327,6 +389,8 @@ int main(void)
                 TEST(test_round_robin),
                 TEST(test_a_user_is_remembered_without_jobs),
                 TEST(test_recovered_jobs_count),
+                TEST(test_set_aside),
+                TEST(test_set_aside_in_class),
                 TEST(test_priority_then_age),
                 TEST(test_priority_is_within_a_user),
                 TEST(test_classes_of_one_user),

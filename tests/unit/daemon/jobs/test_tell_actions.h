@@ -108,6 +108,7 @@ static void play(struct sg_live *l, enum sg_life_action action)
         X(SEND_GO, send_go)                                                                        \
         X(CLOSE_GATE, close_gate)                                                                  \
         X(COUNT, count)                                                                            \
+        X(SET_ASIDE, set_aside)                                                                    \
         X(BEGIN_RUNNING, begin_running)                                                            \
         X(FOLLOW, follow)                                                                          \
         X(TAKE_UP, take_up)                                                                        \

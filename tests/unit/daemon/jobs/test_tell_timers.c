@@ -67,6 +67,30 @@ static void test_time_limit(void **state)
         assert_int_equal(w.job.job.intent, SG_INTENT_TIMEOUT);
 }
 
+/* From GO on, whether it begins or not. */
+static void test_time_limit_of_a_start(void **state)
+{
+        uint64_t delay;
+
+        (void)state;
+        w.job.job.limits.time_limit_usec = LIMIT_USEC;
+        w.job.attempt.runs_since_usec = sg_now_boottime_usec();
+        is(SG_LIFE_STARTING, SG_JOB_STARTING);
+        tell(SG_LIFE_E_ADMITTED);
+        assert_log("ADMITTED send_go");
+        assert_int_equal(w.timers[SG_LIFE_TIMER_SILENCE].delay_usec, 200 * SG_USEC_PER_MSEC);
+        assert_int_equal(fires(SG_LIFE_TIMER_SILENCE), 10 * SG_USEC_PER_SEC); /* from now on */
+        assert_log("SILENCE set_aside");
+        assert_null(w.job.job.reason);
+        (void)fires(SG_LIFE_TIMER_SILENCE);
+        assert_log("SILENCE");
+        assert_string_equal(w.job.job.reason, SG_LIFE_HANGS);
+        delay = fires(SG_LIFE_TIMER_TIME_LIMIT);
+        assert_true(delay <= LIMIT_USEC && delay > LIMIT_USEC / 2);
+        assert_log("TIME_LIMIT store_intent");
+        assert_string_equal(w.job.job.reason, "it took to start longer than its limit of 1min");
+}
+
 static void test_other_time_limit(void **state)
 {
         struct timer *t = &w.timers[SG_LIFE_TIMER_TIME_LIMIT];
@@ -86,6 +110,9 @@ static void test_other_time_limit(void **state)
         sg_live_arm_time_limit(&w.job);
         assert_true(t->delay_usec > LIMIT_USEC / 2 && t->delay_usec <= LIMIT_USEC);
         w.job.job.started_usec = sg_now_realtime_usec() + LIMIT_USEC; /* the clock was set */
+        sg_live_arm_time_limit(&w.job);
+        assert_int_equal(t->delay_usec, 2 * LIMIT_USEC);
+        w.job.job.started_usec = 0; /* nobody knows */
         sg_live_arm_time_limit(&w.job);
         assert_int_equal(t->delay_usec, 2 * LIMIT_USEC);
         w.job.job.limits.time_limit_usec = SG_UNLIMITED;
@@ -235,6 +262,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 TEST(test_each_timer),
                 TEST(test_time_limit),
+                TEST(test_time_limit_of_a_start),
                 TEST(test_other_time_limit),
                 TEST(test_time_limit_behind_its_end),
                 TEST(test_timers_go_with_their_state),
