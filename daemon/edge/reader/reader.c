@@ -72,7 +72,6 @@ static void on_dead(pid_t pid, int error, void *userdata)
 {
         struct sg_job_reader *r = userdata;
         uint64_t busy = atomic_load_explicit(&r->page->busy, memory_order_relaxed);
-
         enum sg_reader_place place = atomic_load_explicit(&r->page->place, memory_order_relaxed);
 
         log_death(r, pid, error, busy);
@@ -87,19 +86,25 @@ static int on_frame(const uint8_t *data, size_t size, void *userdata)
         return sg_job_reader_dispatch(userdata, data, size);
 }
 
-#define KIND(comm, what)                                                                           \
-        {                                                                                          \
-                .name = (comm), .title = (what), .frame_max = SG_READER_FRAME_MAX,                 \
-                .end_usec = SG_USEC_PER_SEC, .restarts_max = SG_WORKER_FOR_EVER,                   \
-                .delay_usec = SG_USEC_PER_SEC, .delay_max_usec = 60 * SG_USEC_PER_SEC,             \
-                .main = run_reader, .prepare = prepare, .started = on_started, .frame = on_frame,  \
-                .dead = on_dead                                                                    \
-        }
+#define AS_A_READER                                                                                \
+        .frame_max = SG_READER_FRAME_MAX, .restarts_max = SG_WORKER_FOR_EVER,                      \
+        .delay_usec = SG_USEC_PER_SEC, .delay_max_usec = 60 * SG_USEC_PER_SEC, .main = run_reader, \
+        .prepare = prepare, .started = on_started, .frame = on_frame, .dead = on_dead
 
-static const struct sg_worker_kind reader_kind =
-                                           KIND("schedgov-reader", "the reader of jobs' progress"),
-                                   files_kind =
-                                           KIND("schedgov-files", "the reader of a user's files");
+static const struct sg_worker_kind reader_kind = {
+        .name = "schedgov-reader",
+        .title = "the reader of jobs' progress",
+        .end_usec = SG_USEC_PER_SEC,
+        AS_A_READER,
+};
+
+/* Our own end doesn't wait for disks that hang. */
+static const struct sg_worker_kind files_kind = {
+        .name = "schedgov-files",
+        .title = "the reader of a user's files",
+        .end_usec = 0,
+        AS_A_READER,
+};
 
 /* --- signs of life */
 

@@ -50,6 +50,5 @@ void sg_reading_look(struct sg_reading *j, bool last, struct sg_record *out);
 /* What the journal has handed out. */
 void sg_reading_tell_journal(struct sg_reading *j, int error, bool last, struct sg_record *out);
 
-/* Tests: called by the child at each place of a look, to do what a fatal bug in a parser would do.
- */
+/* Tests: called at each place of a look, to do what a fatal bug in a parser would do. */
 extern void (*sg_reader_test_hook)(const struct sg_reading *j);

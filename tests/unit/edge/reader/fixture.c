@@ -44,6 +44,14 @@ static void on_round(void *userdata)
         n_rounds++;
 }
 
+const struct sg_job_reader_calls calls = {
+        .report = on_report,
+        .finished = on_finished,
+        .trouble = on_trouble,
+        .round = on_round,
+        .userdata = heard,
+};
+
 int set_up(void **state)
 {
         const char *tmp = getenv("TMPDIR");
@@ -95,14 +103,6 @@ void add(const char *name, const char *text)
 
 void start_reader(const char *journal_dir)
 {
-        const struct sg_job_reader_calls calls = {
-                .report = on_report,
-                .finished = on_finished,
-                .trouble = on_trouble,
-                .round = on_round,
-                .userdata = heard,
-        };
-
         assert_int_equal(sg_job_reader_start(&reader, journal_dir), 0);
         assert_true(sd_event_new(&event) >= 0);
         assert_true(sg_job_reader_attach(reader, event, &calls) >= 0);

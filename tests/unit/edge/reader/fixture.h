@@ -30,6 +30,7 @@ extern struct heard heard[8]; /* by the job's n */
 extern unsigned n_rounds;     /* of which it said that all was told */
 extern sd_event *event;
 extern struct sg_job_reader *reader;
+extern const struct sg_job_reader_calls calls; /* into heard */
 
 int set_up(void **state);
 int tear_down(void **state);

@@ -327,28 +327,6 @@ static void test_hung_file(void **state)
         assert_int_equal(heard[2].n_trouble, 0);
 }
 
-static void test_rest(void **state)
-{
-        struct sg_job_key key = key_of(1);
-        pid_t pid;
-
-        (void)state;
-        start_reader(NULL);
-        sg_job_reader_set_interval(reader, INTERVAL);
-        put("log", "step 1/10 loss=0.5\n");
-        follow_log(1, "log");
-        pid = sg_job_reader_pid(reader);
-        sg_job_reader_rest(reader); /* it has something to do */
-        assert_int_equal(sg_job_reader_pid(reader), pid);
-        sg_job_reader_forget(reader, &key);
-        sg_job_reader_rest(reader);
-        assert_int_equal(sg_job_reader_pid(reader), 0);
-        wait_until(kill(pid, 0) < 0);
-        follow_log(1, "log");
-        wait_until(heard[1].report.step == 1);
-        assert_int_equal(sg_job_reader_restarts(reader), 0);
-}
-
 /* Killed while it sleeps: nobody is to blame, and all is followed again. */
 static void test_killed(void **state)
 {
@@ -512,7 +490,6 @@ int main(void)
                 cmocka_unit_test_setup_teardown(test_hang, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(test_hang_at_the_end, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(test_hung_file, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(test_rest, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(test_killed, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(test_stopped, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(test_rounds_far_apart, set_up, tear_down),
