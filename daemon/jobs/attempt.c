@@ -87,6 +87,7 @@ void sg_do_store_start(struct sg_live *l)
 {
         _cleanup_(sg_record_deinitp) struct sg_record launch = {0};
 
+        sg_monitor_listen(l);
         l->job.threads_given = sg_live_threads_given(l);
         sg_live_put_launch(l, &launch);
         if (launch.error < 0)

@@ -125,6 +125,7 @@ void sg_do_take_up(struct sg_live *l)
         if (!l->groups.scope)
                 return;
         sg_scope_set_main(l->groups.scope, l->attempt.shim, (pid_t)l->job.pid);
+        sg_monitor_listen(l);
         sg_monitor_watch(l);
         (void)sg_live_watch_group(l);
 }

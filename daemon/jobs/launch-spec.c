@@ -29,12 +29,11 @@ static void put_env_u64(const struct sg_live_env *out, bool force, const char *n
 
 static void put_channels(const struct sg_live *l, const struct sg_live_env *out)
 {
-        char allocation[PATH_MAX];
-        const char *notify;
+        struct sg_monitor_paths paths = {0};
 
-        if (sg_monitor_paths(l, &notify, allocation, sizeof(allocation)) >= 0)
-                put_env(out, true, "SCHEDGOV_ALLOCATION", allocation);
-        put_env(out, true, "NOTIFY_SOCKET", notify);
+        if (sg_monitor_paths(l, &paths) >= 0)
+                put_env(out, true, "SCHEDGOV_ALLOCATION", paths.allocation);
+        put_env(out, true, "NOTIFY_SOCKET", paths.notify);
 }
 
 /* Runtimes are told the most that they can ever have, as they make room for no more; or, where none

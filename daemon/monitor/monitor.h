@@ -65,9 +65,13 @@ void sg_monitor_publish(struct sg_live *l);
 void sg_monitor_unpublish(struct sg_live *l);
 /* Removes those of jobs that are gone: once all that live are known. */
 void sg_monitor_sweep(struct sg_monitor *mon);
-/* What its environment names; the allocation: -ENOENT if there is none. */
-int sg_monitor_paths(const struct sg_live *l, const char **ret_notify, char *allocation,
-                     size_t size);
+/* Opens where it reports: before an attempt starts, and when a daemon comes back to it. */
+void sg_monitor_listen(struct sg_live *l);
+/* What its environment names. Negative: there is no allocation; `notify` is set all the same. */
+struct sg_monitor_paths {
+        char notify[PATH_MAX], allocation[PATH_MAX];
+};
+int sg_monitor_paths(const struct sg_live *l, struct sg_monitor_paths *ret);
 
 /* What a job with a scope uses at this moment, for one read(2); SG_UNLIMITED: not known, or it
  * doesn't run yet. */

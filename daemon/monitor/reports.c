@@ -377,15 +377,40 @@ void sg_monitor_unpublish(struct sg_live *l)
                 sg_notify_socket_forget(mon->notify, &l->job.key);
 }
 
-int sg_monitor_paths(const struct sg_live *l, const char **ret_notify, char *allocation,
-                     size_t size)
+void sg_monitor_listen(struct sg_live *l)
+{
+        struct sg_monitor *mon = l->manager->monitor;
+        char path[PATH_MAX];
+        int r;
+
+        if (!mon || !mon->allocations || !mon->notify || l->job.adopted)
+                return;
+        r = sg_allocations_prepare(mon->allocations, &l->job.key);
+        if (r >= 0)
+                r = sg_allocations_socket_path(mon->allocations, &l->job.key, path, sizeof(path));
+        if (r >= 0)
+                r = sg_notify_socket_admit(mon->notify, &l->job.key, path, (uid_t)l->job.uid);
+        if (r < 0)
+                sg_log(LOG_WARNING, "job %" PRIu64 ": it shares its notify socket with others: %s",
+                       l->job.key.n, strerror(-r));
+}
+
+int sg_monitor_paths(const struct sg_live *l, struct sg_monitor_paths *ret)
 {
         const struct sg_monitor *mon = l->manager->monitor;
+        int r;
 
-        *ret_notify = mon->notify_path;
+        (void)snprintf(ret->notify, sizeof(ret->notify), "%s", mon->notify_path);
         if (!mon->allocations)
                 return -ENOENT;
-        return sg_allocations_path(mon->allocations, &l->job.key, allocation, size);
+        if (sg_notify_socket_has(mon->notify, &l->job.key)) {
+                r = sg_allocations_socket_path(mon->allocations, &l->job.key, ret->notify,
+                                               sizeof(ret->notify));
+                if (r < 0)
+                        return r;
+        }
+        return sg_allocations_path(mon->allocations, &l->job.key, ret->allocation,
+                                   sizeof(ret->allocation));
 }
 
 static bool is_live(const struct sg_job_key *key, void *userdata)

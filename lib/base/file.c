@@ -2,12 +2,14 @@
 #include "file.h"
 #include "cleanup.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/xattr.h>
 
 /* Deeper trees than this are not ours; the bound is on open directories and on the stack. */
 #define TREE_DEPTH_MAX 64
@@ -374,4 +376,53 @@ uint64_t sg_disk_free(int fd)
         if (!disk_has_size(fd, &disk))
                 return UINT64_MAX;
         return (uint64_t)(geteuid() == 0 ? disk.f_bfree : disk.f_bavail) * disk.f_frsize;
+}
+
+/* Access control lists */
+
+/* What the kernel takes, of linux/posix_acl_xattr.h, which musl doesn't bring: entries in the order
+ * of their tags, in little endian. */
+#define ACL_ATTRIBUTE "system.posix_acl_access"
+#define ACL_VERSION 2
+#define NO_ID UINT32_MAX
+
+enum acl_tag { USER_OBJ = 1, USER = 2, GROUP_OBJ = 4, MASK = 16, OTHER = 32 };
+
+struct acl_entry {
+        uint16_t tag, permissions;
+        uint32_t id;
+};
+
+struct acl {
+        uint32_t version;
+        struct acl_entry entries[5];
+};
+
+static struct acl_entry acl_entry(enum acl_tag tag, unsigned permissions, uint32_t id)
+{
+        return (struct acl_entry){htole16(tag), htole16((uint16_t)permissions), htole32(id)};
+}
+
+static struct acl acl_of(uid_t uid, unsigned ours, unsigned theirs)
+{
+        return (struct acl){
+                .version = htole32(ACL_VERSION),
+                .entries = {acl_entry(USER_OBJ, ours, NO_ID), acl_entry(USER, theirs, uid),
+                            acl_entry(GROUP_OBJ, 0, NO_ID), acl_entry(MASK, theirs, NO_ID),
+                            acl_entry(OTHER, 0, NO_ID)},
+        };
+}
+
+int sg_acl_admit(int fd, uid_t uid, unsigned ours, unsigned theirs)
+{
+        const struct acl acl = acl_of(uid, ours, theirs);
+
+        return fsetxattr(fd, ACL_ATTRIBUTE, &acl, sizeof(acl), 0) < 0 ? -errno : 0;
+}
+
+int sg_acl_admit_path(const char *path, uid_t uid, unsigned ours, unsigned theirs)
+{
+        const struct acl acl = acl_of(uid, ours, theirs);
+
+        return setxattr(path, ACL_ATTRIBUTE, &acl, sizeof(acl), 0) < 0 ? -errno : 0;
 }

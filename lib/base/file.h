@@ -50,3 +50,10 @@ uint64_t sg_disk_free(int fd);
 
 /* "a/b" with snprintf semantics made safe: -ENAMETOOLONG instead of truncation. */
 int sg_path_join(char *buf, size_t size, const char *dir, const char *name);
+
+/* One more user may have to do with a file or directory of ours: from now on its owner, by `ours`,
+ * and this user, by `theirs` (both as a digit of chmod(2)'s), and nobody else. Who may not give
+ * files away can do that. -EOPNOTSUPP: the file system has no access control lists (acl(5)). */
+int sg_acl_admit(int fd, uid_t uid, unsigned ours, unsigned theirs);
+/* The same for what can't be opened, in a directory where nobody else can put a link. */
+int sg_acl_admit_path(const char *path, uid_t uid, unsigned ours, unsigned theirs);

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #define ALLOCATION "allocation"
+#define SOCKET "notify"
 
 struct sg_allocations {
         int fd;
@@ -64,12 +65,12 @@ int sg_allocations_open(struct sg_allocations **ret, const char *root)
 /* "N-ORIGIN-ATTEMPT/allocation" */
 #define NAME_MAX_HERE (SG_ATTEMPT_NAME_MAX + sizeof(ALLOCATION) + 1)
 
-static void name_of(char buf[NAME_MAX_HERE], const struct sg_job_key *key)
+static void name_of(char buf[NAME_MAX_HERE], const struct sg_job_key *key, const char *what)
 {
         char attempt[SG_ATTEMPT_NAME_MAX];
 
         sg_attempt_name_format(attempt, key);
-        (void)snprintf(buf, NAME_MAX_HERE, "%s/" ALLOCATION, attempt);
+        (void)snprintf(buf, NAME_MAX_HERE, "%s/%s", attempt, what);
 }
 
 int sg_allocations_path(const struct sg_allocations *a, const struct sg_job_key *key, char *buf,
@@ -77,11 +78,20 @@ int sg_allocations_path(const struct sg_allocations *a, const struct sg_job_key 
 {
         char name[NAME_MAX_HERE];
 
-        name_of(name, key);
+        name_of(name, key, ALLOCATION);
         return sg_path_join(buf, size, a->root, name);
 }
 
-static int make_directory(const struct sg_allocations *a, const struct sg_job_key *key)
+int sg_allocations_socket_path(const struct sg_allocations *a, const struct sg_job_key *key,
+                               char *buf, size_t size)
+{
+        char name[NAME_MAX_HERE];
+
+        name_of(name, key, SOCKET);
+        return sg_path_join(buf, size, a->root, name);
+}
+
+int sg_allocations_prepare(const struct sg_allocations *a, const struct sg_job_key *key)
 {
         char attempt[SG_ATTEMPT_NAME_MAX];
 
@@ -98,7 +108,7 @@ static int replace(const struct sg_allocations *a, const struct sg_job_key *key,
 
         if (r != -ENOENT)
                 return r;
-        r = make_directory(a, key);
+        r = sg_allocations_prepare(a, key);
         return r < 0 ? r : sg_replace_file(a->fd, name, text, size, 0644);
 }
 
@@ -110,7 +120,7 @@ int sg_allocations_publish(const struct sg_allocations *a, const struct sg_job_k
         struct sg_allocation next = *io;
         int r, size;
 
-        name_of(name, key);
+        name_of(name, key, ALLOCATION);
         r = sg_read_file(a->fd, name, sizeof(text), &old, NULL);
         if (r == -ENOMEM)
                 return r; /* with any other error it is written anew */

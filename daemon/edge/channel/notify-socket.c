@@ -2,8 +2,11 @@
 #include "edge/channel/notify-socket.h"
 #include "base/cleanup.h"
 #include "base/datagram.h"
+#include "base/file.h"
+#include "base/list.h"
 #include "edge/channel/notify-internal.h"
 #include "edge/common/log.h"
+#include "edge/common/poller.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -25,10 +28,20 @@
 #define ROUNDS 10
 #define ROUNDS_USEC 50000
 #define PRIORITY (SD_EVENT_PRIORITY_NORMAL + 10)
+/* Jobs' own sockets have their turns, each for what its queue holds: as much work in all. */
+#define TURN_MAX 16
+#define TURNS 40
 
 #define QUIET_USEC (60 * 1000000ULL) /* between two complaints of one kind */
 
 enum complaint { FOREIGN, MALFORMED, OVERSIZED, TOO_MANY_SIGNALS, _COMPLAINT_MAX };
+
+struct door {
+        struct sg_list link;
+        struct sg_notify_socket *socket;
+        struct sg_job_key key;
+        int fd;
+};
 
 struct sg_notify_socket {
         struct sg_notify_socket_options options;
@@ -36,9 +49,12 @@ struct sg_notify_socket {
         sd_event *event;
         sd_event_source *source;
         int fd;
+        struct sg_list doors; /* of jobs that have one of their own */
+        struct sg_poller *poller;
         struct sg_notify_senders senders;
         struct sg_notify_wishes wishes;
         uint64_t quiet_until[_COMPLAINT_MAX];
+        bool unlisted; /* that there are no access control lists was said */
 };
 
 /* Once a minute for each kind: what comes is up to the jobs, what is logged isn't. */
@@ -88,8 +104,17 @@ static int set_signal(struct sg_notify_socket *n, const struct sg_datagram *d, i
         return sg_notify_wishes_set(&n->wishes, &key, d->sender, TAKE_FD(pidfd), signal);
 }
 
+/* `only`: whose socket it came by; NULL: everybody's. */
+static bool tell_sender(struct sg_notify_socket *n, const struct sg_datagram *d,
+                        const struct sg_job_key *only, uint64_t now, struct sg_job_key *ret)
+{
+        return sg_notify_senders_find(&n->senders, d->sender, d->uid, now, ret) !=
+                       SG_NOTIFY_NOBODY &&
+               (!only || sg_notify_same_job(only, ret));
+}
+
 static void handle(struct sg_notify_socket *n, const struct sg_datagram *d, const char *text,
-                   uint64_t now)
+                   const struct sg_job_key *only, uint64_t now)
 {
         struct sg_job_key key;
         struct sg_notify message;
@@ -98,7 +123,7 @@ static void handle(struct sg_notify_socket *n, const struct sg_datagram *d, cons
                 complain(n, OVERSIZED, d, now);
                 return;
         }
-        if (sg_notify_senders_find(&n->senders, d->sender, d->uid, now, &key) == SG_NOTIFY_NOBODY) {
+        if (!tell_sender(n, d, only, now, &key)) {
                 complain(n, FOREIGN, d, now);
                 return;
         }
@@ -112,24 +137,36 @@ static void handle(struct sg_notify_socket *n, const struct sg_datagram *d, cons
 
 /* BARRIER=1 wants its descriptor to be closed when all that came before it has been handled, which
  * it has when the kernel hands it out, and lets it go; others aren't wanted. */
-static int on_readable(sd_event_source *source, int fd, uint32_t events, void *userdata)
+static void receive(struct sg_notify_socket *n, int fd, const struct sg_job_key *only, unsigned max)
 {
-        struct sg_notify_socket *n = userdata;
         uint64_t now = 0;
 
-        (void)source;
-        (void)events;
         (void)sd_event_now(n->event, CLOCK_MONOTONIC, &now);
-        for (unsigned i = 0; i < ROUND_MAX; i++) {
+        for (unsigned i = 0; i < max; i++) {
                 char text[DATAGRAM_MAX];
                 struct sg_datagram d;
                 int r = sg_datagram_receive_no_fds(fd, text, sizeof(text), &d);
 
                 if (r < 0) /* -EAGAIN, or what a sender can't cause */
                         break;
-                handle(n, &d, text, now);
+                handle(n, &d, text, only, now);
         }
+}
+
+static int on_readable(sd_event_source *source, int fd, uint32_t events, void *userdata)
+{
+        (void)source;
+        (void)events;
+        receive(userdata, fd, NULL, ROUND_MAX);
         return 0;
+}
+
+static void on_door(void *userdata)
+{
+        const struct door *d = userdata;
+        const struct sg_job_key key = d->key;
+
+        receive(d->socket, d->fd, &key, TURN_MAX);
 }
 
 static int bind_to(int fd, const char *path)
@@ -143,7 +180,7 @@ static int bind_to(int fd, const char *path)
                 return -errno;
         if (bind(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0)
                 return -errno;
-        return chmod(path, 0666) < 0 ? -errno : 0;
+        return 0;
 }
 
 static int open_socket(const char *path)
@@ -161,6 +198,30 @@ static int open_socket(const char *path)
         return r < 0 ? r : TAKE_FD(fd);
 }
 
+/* Until one of these is called, the umask sees to it that nobody else can. */
+static int let_all_reach(const char *path)
+{
+        return chmod(path, 0666) < 0 ? -errno : 0;
+}
+
+static int let_reach(struct sg_notify_socket *n, const char *path, uid_t uid)
+{
+        int r;
+
+        if (uid == geteuid())
+                return chmod(path, 0600) < 0 ? -errno : 0;
+        r = sg_acl_admit_path(path, uid, 6, 6);
+        if (r >= 0)
+                return r;
+        if (!n->unlisted)
+                sg_log(LOG_WARNING,
+                       "all users can reach jobs' notify sockets, as there are no access control "
+                       "lists: %s: %s",
+                       path, strerror(-r));
+        n->unlisted = true;
+        return let_all_reach(path);
+}
+
 static int watch(struct sg_notify_socket *n)
 {
         int r = sd_event_add_io(n->event, &n->source, n->fd, EPOLLIN, on_readable, n);
@@ -172,6 +233,65 @@ static int watch(struct sg_notify_socket *n)
                 return r;
         return sd_event_source_set_ratelimit(n->source, ROUNDS_USEC, ROUNDS);
 }
+
+/* Sockets of jobs */
+
+static struct door *find_door(const struct sg_notify_socket *n, const struct sg_job_key *key)
+{
+        struct door *d;
+
+        sg_list_foreach (d, &n->doors, link)
+                if (sg_notify_same_job(&d->key, key))
+                        return d;
+        return NULL;
+}
+
+static struct door *door_free(struct door *d)
+{
+        if (!d)
+                return NULL;
+        sg_poller_remove(d->socket->poller, d->fd);
+        sg_list_remove(&d->link);
+        (void)sg_close(d->fd);
+        free(d);
+        return NULL;
+}
+
+SG_DEFINE_CLEANUP(struct door *, door_free)
+
+int sg_notify_socket_admit(struct sg_notify_socket *n, const struct sg_job_key *key,
+                           const char *path, uid_t uid)
+{
+        _cleanup_(door_freep) struct door *d = NULL;
+        int r;
+
+        if (find_door(n, key))
+                return 0;
+        d = calloc(1, sizeof(*d));
+        if (!d)
+                return -ENOMEM;
+        sg_list_init(&d->link);
+        d->socket = n;
+        d->key = *key;
+        d->fd = open_socket(path);
+        if (d->fd < 0)
+                return d->fd;
+        r = let_reach(n, path, uid);
+        if (r >= 0)
+                r = sg_poller_add(n->poller, d->fd, d);
+        if (r < 0)
+                return r;
+        sg_list_append(&n->doors, &d->link);
+        (void)TAKE_PTR(d);
+        return 0;
+}
+
+bool sg_notify_socket_has(const struct sg_notify_socket *n, const struct sg_job_key *key)
+{
+        return find_door(n, key) != NULL;
+}
+
+/* The object */
 
 static int copy_options(struct sg_notify_socket *n, const struct sg_notify_socket_options *o)
 {
@@ -190,6 +310,9 @@ struct sg_notify_socket *sg_notify_socket_free(struct sg_notify_socket *n)
 {
         if (!n)
                 return NULL;
+        while (!sg_list_empty(&n->doors))
+                door_free(sg_list_entry(n->doors.next, struct door, link));
+        sg_poller_free(n->poller);
         sd_event_source_disable_unref(n->source);
         sd_event_unref(n->event);
         if (n->fd >= 0) {
@@ -214,6 +337,7 @@ int sg_notify_socket_new(struct sg_notify_socket **ret, sd_event *event,
         if (!n)
                 return -ENOMEM;
         n->fd = -1;
+        sg_list_init(&n->doors);
         n->event = sd_event_ref(event);
         r = copy_options(n, o);
         if (r < 0)
@@ -221,7 +345,13 @@ int sg_notify_socket_new(struct sg_notify_socket **ret, sd_event *event,
         n->fd = open_socket(n->path);
         if (n->fd < 0)
                 return n->fd;
-        r = watch(n);
+        r = let_all_reach(n->path);
+        if (r >= 0)
+                r = watch(n);
+        if (r >= 0)
+                r = sg_poller_new(&n->poller, event, on_door);
+        if (r >= 0)
+                r = sg_poller_restrain(n->poller, PRIORITY, ROUNDS_USEC, TURNS);
         if (r < 0)
                 return r;
         *ret = TAKE_PTR(n);
@@ -235,6 +365,7 @@ unsigned sg_notify_socket_signal(struct sg_notify_socket *n, const struct sg_job
 
 void sg_notify_socket_forget(struct sg_notify_socket *n, const struct sg_job_key *key)
 {
+        door_free(find_door(n, key));
         sg_notify_senders_forget(&n->senders, key);
         sg_notify_wishes_forget(&n->wishes, key);
 }
