@@ -19,6 +19,7 @@
 /* The size of a pipe: one read empties it. */
 #define BUFFER_SIZE (64U * 1024)
 #define KEEP_MAX 1000
+#define LOG_MODE 0640
 
 static char buffer[BUFFER_SIZE];
 
@@ -26,7 +27,6 @@ void sg_joblog_init(struct sg_joblog *l, struct sg_spec *s)
 {
         *l = (struct sg_joblog){
                 .uid = s->uid,
-                .gid = s->gid,
                 .max = s->log_max,
                 .keep = s->log_keep < KEEP_MAX ? s->log_keep : KEEP_MAX,
                 .fd = -1,
@@ -41,11 +41,24 @@ void sg_joblog_deinit(struct sg_joblog *l)
         free(TAKE_PTR(l->path));
 }
 
+/* Ours, or who wrote to it by themselves could make it larger than it may be; its user reads it.
+ * One of an older keeper was the user's. Without access control lists there is still OpenLog. */
+static int own(const struct sg_joblog *l, int fd, const struct stat *st)
+{
+        if (geteuid() != 0 || l->uid == 0)
+                return 0;
+        if (st->st_uid != 0 && (fchown(fd, 0, 0) < 0 || fchmod(fd, LOG_MODE) < 0))
+                return -errno;
+        (void)sg_acl_admit(fd, l->uid, 6, 4);
+        return 0;
+}
+
 /* NONBLOCK: what lies there may be a FIFO that nobody reads; only a regular file is a log. */
 static int log_open(struct sg_joblog *l, int flags)
 {
         _cleanup_close_ int fd = -1;
         struct stat st;
+        int r;
 
         if (l->fd >= 0)
                 return 0;
@@ -54,13 +67,14 @@ static int log_open(struct sg_joblog *l, int flags)
         fd = open(l->path,
                   O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK | O_CLOEXEC |
                           flags,
-                  0640);
+                  LOG_MODE);
         if (fd < 0 || fstat(fd, &st) < 0)
                 return -errno;
         if (!S_ISREG(st.st_mode))
                 return -ENOTSUP;
-        if (st.st_uid != l->uid && geteuid() == 0 && fchown(fd, l->uid, l->gid) < 0)
-                return -errno;
+        r = own(l, fd, &st);
+        if (r < 0)
+                return r;
         l->size = (uint64_t)st.st_size;
         l->fd = TAKE_FD(fd);
         return 0;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 /*
- * The managed log of one job: what comes out of its pipe, in files of a bounded size. Nothing here
- * fails: the job must not notice a full disk. What couldn't be written is dropped and counted, and
- * the log says so as soon as it can be written again.
+ * The managed log of one job: what comes out of its pipe, in files of a bounded size, which its
+ * user may read and nobody else can write. Nothing here fails: the job must not notice a full disk.
+ * What couldn't be written is dropped and counted, and the log says so as soon as it can be written
+ * again.
  */
 
 #include "proto/spec.h"
@@ -13,8 +14,7 @@
 
 struct sg_joblog {
         char *path; /* owned; NULL: everything is dropped */
-        uid_t uid;
-        gid_t gid;
+        uid_t uid;  /* who may read it */
         uint64_t max, keep;
         int fd; /* −1: to be opened before the next write */
         uint64_t size;
