@@ -78,6 +78,46 @@ int sg_api_read_dict(sd_bus_message *m, sg_entry_cb cb, void *userdata, sd_bus_e
         return r < 0 ? r : sd_bus_message_exit_container(m);
 }
 
+/* Answers */
+
+/* Whose requests take more than they may has the next one only when they take less (turns.c). */
+int sg_api_owe(struct sg_manager *m, sd_bus_message *call, enum sg_charge charge, uint64_t amount,
+               struct sg_owed *ret)
+{
+        bool bytes = charge == SG_CHARGE_ANSWERS || charge == SG_CHARGE_REQUESTS;
+        struct sg_client *c = sg_api_client(m, call);
+        int r;
+
+        if (!c)
+                return -ENOTCONN;
+        r = bytes ? sg_ledger_book(m->ledger, c->caller.uid, charge, amount)
+                  : sg_ledger_take(m->ledger, c->caller.uid, charge, amount);
+        if (r != 0)
+                return r < 0 ? r : -EBUSY;
+        *ret = (struct sg_owed){m->ledger, charge, c->caller.uid, amount};
+        return 0;
+}
+
+void sg_api_paid(struct sg_owed *o)
+{
+        if (o->ledger)
+                sg_ledger_give(o->ledger, o->uid, o->charge, o->amount);
+        *o = (struct sg_owed){0};
+}
+
+int sg_api_reply_document(struct sg_manager *m, sd_bus_message *call, const char *doc)
+{
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
+        struct sg_client *c = sg_api_client(m, call);
+        int r = sd_bus_message_new_method_return(call, &reply);
+
+        if (r >= 0)
+                r = sd_bus_message_append(reply, "s", doc);
+        if (r < 0 || !c)
+                return r < 0 ? r : 1;
+        return sg_client_reply(c, reply, strlen(doc));
+}
+
 /* --- signals */
 
 static int send_event(struct sg_client *c, const struct sg_job *j, const char *id)

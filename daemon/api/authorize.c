@@ -25,6 +25,7 @@ struct kept {
         struct sg_list link;
         struct sg_authorizer *authorizer;
         sd_bus_message *call;
+        struct sg_owed owed, bytes;
         struct sg_client *client;
         const char *action;
         uid_t uid;
@@ -44,7 +45,6 @@ struct known {
 };
 
 struct sg_authorizer {
-        struct sg_ledger *ledger;
         struct sg_list kept; /* calls, with all that they carry */
         sd_event_source *sweep_timer;
         struct known known[KNOWN_MAX];
@@ -56,13 +56,12 @@ struct wish {
         const struct sg_job *job; /* NULL: a new one of the caller's own, or the node */
 };
 
-int sg_authorizer_new(struct sg_authorizer **ret, struct sg_ledger *ledger)
+int sg_authorizer_new(struct sg_authorizer **ret)
 {
         struct sg_authorizer *a = calloc(1, sizeof(*a));
 
         if (!a)
                 return -ENOMEM;
-        a->ledger = ledger;
         sg_list_init(&a->kept);
         *ret = a;
         return 0;
@@ -79,7 +78,8 @@ static void kept_free(struct kept *k)
         struct kept *other, *next;
 
         sg_list_remove(&k->link);
-        sg_ledger_give(k->authorizer->ledger, k->uid, SG_CHARGE_QUESTIONS, 1);
+        sg_api_paid(&k->owed);
+        sg_api_paid(&k->bytes);
         if (k->question)
                 sg_list_foreach_safe (other, next, &k->authorizer->kept, link)
                         if (other->asker == k) {
@@ -260,19 +260,21 @@ static int keep(struct sg_manager *m, sd_bus *bus, struct sg_client *c, sd_bus_m
                 const struct wish *wish)
 {
         struct sg_authorizer *a = m->authorizer;
+        struct sg_owed owed = {0};
         struct kept *k;
         int r;
 
+        r = sg_api_owe(m, call, SG_CHARGE_QUESTIONS, 1, &owed);
+        if (r < 0)
+                return r;
         k = calloc(1, sizeof(*k));
-        if (!k)
+        if (!k) {
+                sg_api_paid(&owed);
                 return -ENOMEM;
-        r = sg_ledger_take(a->ledger, c->caller.uid, SG_CHARGE_QUESTIONS, 1);
-        if (r != 0) {
-                free(k);
-                return r < 0 ? r : -EBUSY;
         }
         *k = (struct kept){.authorizer = a,
                            .call = sd_bus_message_ref(call),
+                           .owed = owed,
                            .client = c,
                            .action = wish->action,
                            .uid = c->caller.uid,
@@ -280,7 +282,8 @@ static int keep(struct sg_manager *m, sd_bus *bus, struct sg_client *c, sd_bus_m
                                    sd_bus_message_get_allow_interactive_authorization(call) > 0};
         k->asker = find_asker(a, k);
         sg_list_append(&a->kept, &k->link);
-        if (!k->asker)
+        r = sg_api_owe(m, call, SG_CHARGE_REQUESTS, c->request_bytes, &k->bytes);
+        if (r >= 0 && !k->asker)
                 r = ask(m, bus, k, wish);
         if (r < 0)
                 kept_free(k);

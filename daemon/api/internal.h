@@ -46,6 +46,8 @@ static inline int sg_unauthorized(int r)
         return r < 0 ? r : 1;
 }
 
+int sg_api_reply_document(struct sg_manager *m, sd_bus_message *call, const char *doc);
+
 /* Calls back for each entry of an a{sv}, with the message at its value, until one fails. */
 typedef int (*sg_entry_cb)(const char *key, sd_bus_message *m, void *userdata, sd_bus_error *error);
 int sg_api_read_dict(sd_bus_message *m, sg_entry_cb cb, void *userdata, sd_bus_error *error);

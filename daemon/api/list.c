@@ -13,6 +13,9 @@
 
 #define ROW "sssssstttiitts"
 #define PAGES_MAX 32U /* of one client, under way */
+/* What a page takes until it is sent; of its rows, what isn't text. */
+#define PAGE_BYTES (512U * 1024)
+#define ROW_BYTES 256U
 
 struct filter {
         bool finished, only_finished, not_adopted;
@@ -28,7 +31,8 @@ struct page {
         bool counted;   /* in its client's pages */
         bool live_done;
         uint64_t after, before;
-        uint64_t rows, last_n;
+        uint64_t rows, last_n, bytes;
+        struct sg_owed owed;
         int error;
 };
 
@@ -38,6 +42,7 @@ static void page_free(struct page *p)
 
         if (c && p->counted)
                 c->pages--;
+        sg_api_paid(&p->owed);
         sd_bus_message_unref(p->call);
         sd_bus_message_unref(p->reply);
         free(p->filter.user);
@@ -160,7 +165,10 @@ static int append_document(struct page *p, const struct sg_job *j, struct sg_liv
         _cleanup_free_ char *doc = NULL;
         int r = sg_job_document(p->manager, j, live, full, &doc);
 
-        return r < 0 ? r : sd_bus_message_append(p->reply, "s", doc);
+        if (r < 0)
+                return r;
+        p->bytes += strlen(doc);
+        return sd_bus_message_append(p->reply, "s", doc);
 }
 
 static int append_row(struct page *p, const struct sg_job *j, struct sg_live *live, bool full)
@@ -171,6 +179,7 @@ static int append_row(struct page *p, const struct sg_job *j, struct sg_live *li
         if (live && live->groups.scope)
                 sg_scope_counters(live->groups.scope, &c);
         sg_job_id_format(id, &j->key, p->manager->node.name);
+        p->bytes += ROW_BYTES + (full && j->command ? strlen(j->command) : 0);
         return sd_bus_message_append(p->reply, "(" ROW ")", id, j->name, j->class, j->user,
                                      sg_job_state_to_string(j->state),
                                      sg_job_reason_now(j, live, why, sizeof(why)),
@@ -229,7 +238,7 @@ static void send_reply(struct page *p, char kind)
         if (r >= 0)
                 r = sd_bus_message_append(p->reply, "s", cursor);
         if (r >= 0 && c)
-                r = sg_client_reply(c, p->reply);
+                r = sg_client_reply(c, p->reply, p->bytes);
         if (r < 0)
                 reply_error(p, r);
         page_free(p);
@@ -311,7 +320,7 @@ static int count_page(struct page *p, sd_bus_error *error)
                                          PAGES_MAX);
         c->pages++;
         p->counted = true;
-        return 0;
+        return sg_api_owe(p->manager, p->call, SG_CHARGE_ANSWERS, PAGE_BYTES, &p->owed);
 }
 
 static int list(sd_bus_message *call, struct sg_manager *m, bool documents, sd_bus_error *error)

@@ -24,7 +24,7 @@ static int method_describe(sd_bus_message *call, void *userdata, sd_bus_error *e
         int r = c ? sg_status_document(userdata, &c->caller, &doc) : -ENOTCONN;
 
         (void)error;
-        return r < 0 ? r : sd_bus_reply_method_return(call, "s", doc);
+        return r < 0 ? r : sg_api_reply_document(userdata, call, doc);
 }
 
 /* --- configuration */

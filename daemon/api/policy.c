@@ -94,7 +94,7 @@ int sg_api_list_policies(sd_bus_message *call, void *userdata, sd_bus_error *err
         r = sg_json_dump(json_pack("{s:s,s:o,s:o,s:o}", "schema", "schedgov.policies/1", "share",
                                    share_policies(), "order", order_policies(), "classes", classes),
                          &doc);
-        return r < 0 ? r : sd_bus_reply_method_return(call, "s", doc);
+        return r < 0 ? r : sg_api_reply_document(m, call, doc);
 }
 
 /* --- SetPolicy */

@@ -13,8 +13,14 @@
 struct one;
 typedef int (*found_cb)(struct one *o, const struct sg_job *job, struct sg_live *live);
 
+/* A lookup in the store, and a page of events, as far as they aren't answered yet. */
+#define ONE_BYTES 2048U
+#define EVENTS_BYTES (128U * 1024)
+#define EVENT_BYTES 64U
+
 struct one {
         struct sg_manager *manager;
+        struct sg_owed owed;
         sd_bus_message *call;
         char id[SG_JOB_ID_MAX];
         found_cb found;
@@ -59,6 +65,7 @@ static void on_one_done(int result, const struct sg_job *job, void *userdata)
                         (void)sd_bus_reply_method_errorf(o->call, SG_ERROR_NO_SUCH_JOB,
                                                          "there is no job %s", o->id);
         }
+        sg_api_paid(&o->owed);
         sd_bus_message_unref(o->call);
         free(o);
 }
@@ -69,10 +76,16 @@ static int look_up(sd_bus_message *call, struct sg_manager *m, const struct sg_j
         struct sg_store_query q = {
                 .n = key->n, .origin = key->origin, .uid = SG_UNLIMITED, .limit = 1};
         struct one *copy = malloc(sizeof(*copy));
+        int r;
 
         if (!copy)
                 return -ENOMEM;
         *copy = *o;
+        r = sg_api_owe(m, call, SG_CHARGE_ANSWERS, ONE_BYTES, &copy->owed);
+        if (r < 0) {
+                free(copy);
+                return r;
+        }
         copy->call = sd_bus_message_ref(call);
         sg_store_list(m->store, &q, on_one, on_one_done, copy);
         return 1;
@@ -111,7 +124,7 @@ static int describe(struct one *o, const struct sg_job *job, struct sg_live *liv
         int r = sg_job_document(o->manager, job, live,
                                 sg_caller_owns(o->manager, &c->caller, job->uid), &doc);
 
-        return r < 0 ? r : sd_bus_reply_method_return(o->call, "s", doc);
+        return r < 0 ? r : sg_api_reply_document(o->manager, o->call, doc);
 }
 
 static int describe_series(struct one *o, const struct sg_job *job, struct sg_live *live)
@@ -120,7 +133,7 @@ static int describe_series(struct one *o, const struct sg_job *job, struct sg_li
         int r = sg_series_document(o->manager, &job->key, &doc);
 
         (void)live;
-        return r < 0 ? r : sd_bus_reply_method_return(o->call, "s", doc);
+        return r < 0 ? r : sg_api_reply_document(o->manager, o->call, doc);
 }
 
 static int explain(struct one *o, const struct sg_job *job, struct sg_live *live)
@@ -128,7 +141,7 @@ static int explain(struct one *o, const struct sg_job *job, struct sg_live *live
         _cleanup_free_ char *doc = NULL;
         int r = sg_explain_document(o->manager, job, live, &doc);
 
-        return r < 0 ? r : sd_bus_reply_method_return(o->call, "s", doc);
+        return r < 0 ? r : sg_api_reply_document(o->manager, o->call, doc);
 }
 
 static int wait_for(struct one *o, const struct sg_job *job, struct sg_live *live)
@@ -199,8 +212,26 @@ int sg_api_open_log(sd_bus_message *call, void *userdata, sd_bus_error *error)
 struct events {
         struct sg_manager *manager;
         sd_bus_message *call, *reply;
+        struct sg_owed owed;
+        uint64_t bytes;
         int error;
 };
+
+static void events_free(struct events *e)
+{
+        sg_api_paid(&e->owed);
+        sd_bus_message_unref(e->reply);
+        sd_bus_message_unref(e->call);
+        free(e);
+}
+
+static int send_events(struct events *e)
+{
+        struct sg_client *c = sg_api_client(e->manager, e->call);
+        int r = e->error >= 0 ? sd_bus_message_close_container(e->reply) : e->error;
+
+        return r < 0 || !c ? r : sg_client_reply(c, e->reply, e->bytes);
+}
 
 static void on_event(const struct sg_event_row *row, void *userdata)
 {
@@ -216,17 +247,13 @@ static void on_event(const struct sg_event_row *row, void *userdata)
                         e->error =
                                 sd_bus_message_append(e->reply, "(ttsss)", row->seq, row->time_usec,
                                                       id, row->state, row->reason ?: "");
+                e->bytes += EVENT_BYTES + strlen(row->reason ?: "");
                 return;
         }
-        if (e->error >= 0)
-                e->error = sd_bus_message_close_container(e->reply);
-        if (e->error >= 0)
-                e->error = sd_bus_send(NULL, e->reply, NULL);
+        e->error = send_events(e);
         if (e->error < 0)
                 reply_error(e->call, e->error);
-        sd_bus_message_unref(e->reply);
-        sd_bus_message_unref(e->call);
-        free(e);
+        events_free(e);
 }
 
 int sg_api_list_events(sd_bus_message *call, void *userdata, sd_bus_error *error)
@@ -250,13 +277,13 @@ int sg_api_list_events(sd_bus_message *call, void *userdata, sd_bus_error *error
                 return -ENOMEM;
         e->manager = m;
         e->call = sd_bus_message_ref(call);
-        r = sd_bus_message_new_method_return(call, &e->reply);
+        r = sg_api_owe(m, call, SG_CHARGE_ANSWERS, EVENTS_BYTES, &e->owed);
+        if (r >= 0)
+                r = sd_bus_message_new_method_return(call, &e->reply);
         if (r >= 0)
                 r = sd_bus_message_open_container(e->reply, 'a', "(ttsss)");
         if (r < 0) {
-                sd_bus_message_unref(e->reply);
-                sd_bus_message_unref(e->call);
-                free(e);
+                events_free(e);
                 return r;
         }
         all = m->settings->show_others == SG_SHOW_LIST || sg_caller_is_admin(m, &c->caller);

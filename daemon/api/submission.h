@@ -5,10 +5,24 @@
 #include "manager.h"
 #include <systemd/sd-bus.h>
 
+/* What a call makes us hold until it is answered is charged to who asks, about so much. */
+struct sg_owed {
+        struct sg_ledger *ledger; /* NULL: nothing */
+        enum sg_charge charge;
+        uid_t uid;
+        uint64_t amount;
+};
+/* -EBUSY: this user, or all, owe too much already; of bytes that are here anyway nobody is told so.
+ */
+int sg_api_owe(struct sg_manager *m, sd_bus_message *call, enum sg_charge charge, uint64_t amount,
+               struct sg_owed *ret);
+void sg_api_paid(struct sg_owed *o);
+
 /* A request to run something, as far as the message says; then made complete by class and user. */
 struct sg_submission {
         struct sg_manager *manager;
         sd_bus_message *call;
+        struct sg_owed owed;
         struct sg_job job;
         uint64_t asked;                   /* bits of enum sg_ask: what the request sets itself */
         uint64_t array_first, array_last; /* SG_UNLIMITED = no array */
@@ -69,6 +83,6 @@ int sg_limits_check(struct sg_limits *l, uint64_t asked, const struct sg_class *
                     sd_bus_error *error);
 
 /* What was read is completed and stored, and its call answered, when the user's name is known,
- * which is nearly always at once. Owns s from here on. 1, or negative and the call is to be
- * refused. */
+ * which is nearly always at once; or when nobody can tell it in time, if it makes no difference.
+ * Owns s from here on. 1, or negative and the call is to be refused. */
 int sg_submission_go_on(struct sg_submission *s);

@@ -21,6 +21,7 @@ struct sg_submission *sg_submission_free(struct sg_submission *s)
 {
         if (!s)
                 return NULL;
+        sg_api_paid(&s->owed);
         sd_bus_message_unref(s->call);
         sg_job_deinit(&s->job);
         sg_record_deinit(&s->spec);
@@ -198,6 +199,7 @@ static int charge(struct sg_submission *s, sd_bus_error *error)
 struct storing {
         struct sg_manager *manager;
         sd_bus_message *call;
+        struct sg_owed owed;
         uint64_t first, count;
         bool run;
 };
@@ -243,6 +245,7 @@ static void on_stored(int result, const struct sg_job *job, void *userdata)
                 (void)(st->run ? sd_bus_reply_method_return(st->call, "t", first)
                                : sd_bus_reply_method_return(st->call, "tt", first, st->count));
         }
+        sg_api_paid(&st->owed);
         sd_bus_message_unref(st->call);
         free(st);
 }
@@ -302,6 +305,8 @@ static int store(struct sg_submission *s, struct sg_client *runner)
         }
         m->jobs->last_n += s->count;
         st->call = TAKE_PTR(s->call);
+        st->owed = s->owed;
+        s->owed = (struct sg_owed){0};
         sg_store_submit(m->store, s->count == 1 ? &l->job : &s->job, s->count,
                         s->token[0] ? s->token : NULL, s->spec.data, s->spec.size, on_stored, st);
         return 1;
@@ -384,7 +389,7 @@ static int reply_dry_run(struct sg_submission *s)
         r = sg_job_document(s->manager, &s->job, NULL, true, &doc);
         if (r >= 0 && warned)
                 r = add_warning(&doc, late);
-        return r < 0 ? r : sd_bus_reply_method_return(s->call, "s", doc);
+        return r < 0 ? r : sg_api_reply_document(s->manager, s->call, doc);
 }
 
 /* For --no-wait. */
@@ -454,7 +459,10 @@ int sg_submission_go_on(struct sg_submission *s)
         struct sg_client *c = sg_api_client(m, s->call);
         int r;
 
-        r = sg_users_lookup(m->users, c->caller.uid, on_user_known, s);
+        /* The message, and what has been read of it. */
+        r = sg_api_owe(m, s->call, SG_CHARGE_REQUESTS, c->request_bytes + s->spec.size, &s->owed);
+        if (r >= 0)
+                r = sg_users_lookup(m->users, c->caller.uid, on_user_known, s);
         if (r < 0) {
                 sg_submission_free(s);
                 return r;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What the path-* tests share: the kernel's side of a job, other users, hand-made bus messages."""
+import contextlib
 import os
 import socket
 import struct
@@ -220,3 +221,21 @@ def rss_kib(pid, field="RssAnon"):
         if line.startswith(field + ":"):
             return int(line.split()[1])
     raise AssertionError(f"no {field} of {pid}")
+
+
+@contextlib.contextmanager
+def acting_as(uid):
+    """Who connects is who we are at that moment."""
+    os.setegid(uid)
+    os.seteuid(uid)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+        os.setegid(0)
+
+
+def connection(g, uid):
+    """One of that user's."""
+    with acting_as(uid):
+        return RawBus(g.socket)

@@ -15,13 +15,13 @@ static const struct bound {
         uint64_t per_user, all;
 } defaults[_SG_CHARGE_MAX] = {
         [SG_CHARGE_STORED] = {512 * MIB, 4096 * MIB},
-        [SG_CHARGE_REQUESTS] = {8 * MIB, 16 * MIB},
-        [SG_CHARGE_ANSWERS] = {2 * MIB, 16 * MIB},
+        [SG_CHARGE_REQUESTS] = {9 * MIB, 16 * MIB}, /* one message of the largest size */
+        [SG_CHARGE_ANSWERS] = {8 * MIB, 24 * MIB},
         [SG_CHARGE_CONNECTIONS] = {128, 512},
         /* Each costs a match rule of ours, of which a bus grants 512 to a connection. */
         [SG_CHARGE_CALLERS] = {64, 256},
         [SG_CHARGE_QUESTIONS] = {64, 256},
-        [SG_CHARGE_LOOKUPS] = {16, 256},
+        [SG_CHARGE_LOOKUPS] = {1024, 8192},
         /* `schedctl wait --any` asks for all of its jobs at once, and a user may have 10,000. */
         [SG_CHARGE_WAITERS] = {32768, 262144},
 };
@@ -172,17 +172,13 @@ bool sg_ledger_largest(const struct sg_ledger *l, enum sg_charge c, uint32_t *re
         return true;
 }
 
-int sg_ledger_take(struct sg_ledger *l, uint32_t uid, enum sg_charge c, uint64_t amount)
+int sg_ledger_book(struct sg_ledger *l, uint32_t uid, enum sg_charge c, uint64_t amount)
 {
         struct account *a = account_find(l, uid);
         int r;
 
         if (amount == 0)
                 return 0;
-        if (amount > difference(sg_ledger_limit(l, uid, c), a ? a->held[c] : 0))
-                return SG_LEDGER_USER_FULL;
-        if (amount > left_of_all(l, uid, c))
-                return SG_LEDGER_FULL;
         if (!a) {
                 r = account_open(l, uid, &a);
                 if (r < 0)
@@ -192,6 +188,15 @@ int sg_ledger_take(struct sg_ledger *l, uint32_t uid, enum sg_charge c, uint64_t
         if (uid != ROOT)
                 l->total[c] += amount;
         return 0;
+}
+
+int sg_ledger_take(struct sg_ledger *l, uint32_t uid, enum sg_charge c, uint64_t amount)
+{
+        if (amount > difference(sg_ledger_limit(l, uid, c), sg_ledger_held(l, uid, c)))
+                return SG_LEDGER_USER_FULL;
+        if (amount > left_of_all(l, uid, c))
+                return SG_LEDGER_FULL;
+        return sg_ledger_book(l, uid, c, amount);
 }
 
 void sg_ledger_give(struct sg_ledger *l, uint32_t uid, enum sg_charge c, uint64_t amount)

@@ -39,6 +39,8 @@ enum {
 
 /* 0, or one of the two, or -ENOMEM: nothing was taken. */
 int sg_ledger_take(struct sg_ledger *l, uint32_t uid, enum sg_charge c, uint64_t amount);
+/* What is held already, over any bound: there is nothing left then until it is given back. */
+int sg_ledger_book(struct sg_ledger *l, uint32_t uid, enum sg_charge c, uint64_t amount);
 /* What was taken, or a part of it. */
 void sg_ledger_give(struct sg_ledger *l, uint32_t uid, enum sg_charge c, uint64_t amount);
 

@@ -6,6 +6,7 @@
  */
 
 #include "base/list.h"
+#include "core/account/ledger.h"
 #include "edge/bus/caller.h"
 #include <systemd/sd-bus.h>
 
@@ -14,13 +15,19 @@ struct sg_client {
         sd_bus *bus;
         char *name; /* on a message bus that is shared with others; NULL: bus is its own */
         struct sg_caller caller;
-        bool stuck;           /* its bus has stopped reading and is about to be dropped */
-        bool subscribed;      /* wants signals */
-        bool runs;            /* the owner's: it has asked for a foreground job */
-        unsigned pages;       /* the owner's: lists that are being made */
-        unsigned n_held;      /* calls that wait until it is known who asks */
-        uint64_t called_usec; /* the last time, monotonic */
-        bool placed;          /* it has a place (places.h) */
+        int fd;                     /* its own connection, for us to look at; −1: it has none */
+        struct sg_ledger *ledger;   /* its unread answers are charged there; NULL: none */
+        uint64_t unread, bulk;      /* bytes, so far; those of long answers */
+        uint64_t unread_since_usec; /* that nothing has been read, monotonic */
+        unsigned n_signals;         /* since the last look */
+        uint64_t request_bytes;     /* of the call that is being handled; 0: nobody knows */
+        bool stuck;                 /* its bus has stopped reading and is about to be dropped */
+        bool subscribed;            /* wants signals */
+        bool runs;                  /* the owner's: it has asked for a foreground job */
+        unsigned pages;             /* the owner's: lists that are being made */
+        unsigned n_held;            /* calls that wait until it is known who asks */
+        uint64_t called_usec;       /* the last time, monotonic */
+        bool placed;                /* it has a place (places.h) */
         void (*drop)(struct sg_client *c);
         struct sg_list waiters; /* the owner's: calls that are answered later */
 };
@@ -33,5 +40,10 @@ void sg_client_deinit(struct sg_client *c);
 bool sg_client_reads(struct sg_client *c);
 /* Sends m to a subscribed client, dropping one that has stopped reading. */
 void sg_client_send(struct sg_client *c, sd_bus_message *m);
-/* For a reply that may be large: -EBUSY when too much lies there unread. */
-int sg_client_reply(struct sg_client *c, sd_bus_message *m);
+/* For a reply that may be large, of about so many bytes; -EBUSY when a message bus doesn't take
+ * what there is already. */
+int sg_client_reply(struct sg_client *c, sd_bus_message *m, uint64_t size);
+/* Charges what lies there unread, as much as it is now. */
+void sg_client_settle(struct sg_client *c);
+/* Ends its connection, or that of its bus; it is reported later. */
+void sg_client_shut(struct sg_client *c);

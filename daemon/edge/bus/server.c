@@ -1,36 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "edge/bus/server.h"
 #include "base/cleanup.h"
 #include "base/time-util.h"
 #include "edge/bus/listen.h"
+#include "edge/bus/server-internal.h"
 #include "edge/common/log.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <syslog.h>
 
-#define AUTH_USEC (5ULL * 1000000)
-#define PAUSE_USEC (100ULL * 1000)
+#define AUTH_USEC (5 * SG_USEC_PER_SEC)
+#define PAUSE_USEC (100 * SG_USEC_PER_MSEC)
 
-struct sg_bus_server {
-        sd_event *event;
-        sd_event_source *listener, *pause;
-        bool complained; /* that nobody can be accepted */
-        sd_id128_t id;
-        char *path;
-        bool kept; /* the path outlives us */
-        struct sg_places places;
-        const struct sg_bus_server_ops *ops;
-        void *userdata;
-};
-
-struct peer {
-        struct sg_client client; /* first, so that either is found from the other */
-        struct sg_bus_server *server;
-        sd_event_source *auth_timer;
-};
-
-static void peer_drop(struct peer *p)
+void sg_peer_drop(struct sg_peer *p)
 {
         struct sg_bus_server *s = p->server;
         sd_bus *bus = p->client.bus;
@@ -38,6 +21,8 @@ static void peer_drop(struct peer *p)
         s->ops->disconnected(&p->client, s->userdata);
         sg_places_give(&s->places, &p->client);
         sd_event_source_disable_unref(p->auth_timer);
+        sg_turns_remove(p);
+        sg_intake_free(p->intake);
         sg_client_deinit(&p->client);
         free(p);
         sd_bus_close_unref(bus);
@@ -45,61 +30,67 @@ static void peer_drop(struct peer *p)
 
 static void drop(struct sg_client *c)
 {
-        peer_drop((struct peer *)c);
+        sg_peer_drop((struct sg_peer *)c);
 }
 
 static int on_disconnected(sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
         (void)m;
         (void)error;
-        peer_drop(userdata);
+        sg_peer_drop(userdata);
         return 0;
 }
 
 /* Disconnected comes this way too, and must reach on_disconnected(). */
 static int on_message(sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
-        struct peer *p = userdata;
+        struct sg_peer *p = userdata;
 
         (void)error;
         if (sd_bus_message_is_signal(m, "org.freedesktop.DBus.Local", "Disconnected") > 0)
                 return 0;
         if (p->auth_timer) /* whoever calls has authenticated */
                 p->auth_timer = sd_event_source_disable_unref(p->auth_timer);
+        p->n_heard++;
         p->client.called_usec = sg_now_monotonic_usec();
         return sg_client_reads(&p->client) ? 0 : 1;
 }
 
 static int on_auth_timeout(sd_event_source *source, uint64_t usec, void *userdata)
 {
-        struct peer *p = userdata;
+        struct sg_peer *p = userdata;
 
         (void)source;
         (void)usec;
         if (sd_bus_is_ready(p->client.bus) > 0)
                 p->auth_timer = sd_event_source_disable_unref(p->auth_timer);
         else
-                peer_drop(p);
+                sg_peer_drop(p);
         return 0;
 }
 
-static int peer_start(struct peer *p, int fd)
+static int peer_start(struct sg_peer *p, int accepted)
 {
+        _cleanup_close_ int fd = accepted, in = -1;
         struct sg_bus_server *s = p->server;
         struct sg_client *c = &p->client;
         int r;
 
-        r = sd_bus_new(&c->bus);
-        if (r < 0) {
-                (void)sg_close(fd);
+        c->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3); /* sd-bus closes its own */
+        if (c->fd < 0)
+                return -errno;
+        r = sg_intake_new(&p->intake, s->ledger, c->caller.uid, c->fd, &in);
+        if (r >= 0)
+                r = sd_bus_new(&c->bus);
+        if (r >= 0)
+                r = sd_bus_set_fd(c->bus, in, fd);
+        if (r < 0)
                 return r;
-        }
-        r = sd_bus_set_fd(c->bus, fd, fd);
-        if (r < 0) {
-                (void)sg_close(fd);
-                return r;
-        }
+        (void)TAKE_FD(in);
+        (void)TAKE_FD(fd);
         r = sd_bus_set_server(c->bus, 1, s->id);
+        if (r >= 0) /* who it is has been said by the socket; `in` is one of ours */
+                r = sd_bus_set_anonymous(c->bus, 1);
         if (r >= 0)
                 r = sd_bus_negotiate_fds(c->bus, 1);
         if (r >= 0)
@@ -113,6 +104,8 @@ static int peer_start(struct peer *p, int fd)
         if (r >= 0)
                 r = sd_bus_attach_event(c->bus, s->event, SD_EVENT_PRIORITY_NORMAL);
         if (r >= 0)
+                r = sg_turns_add(p);
+        if (r >= 0)
                 r = sd_event_add_time_relative(s->event, &p->auth_timer, CLOCK_MONOTONIC, AUTH_USEC,
                                                0, on_auth_timeout, p);
         return r < 0 ? r : s->ops->connected(c, s->userdata);
@@ -121,7 +114,7 @@ static int peer_start(struct peer *p, int fd)
 static int peer_new(struct sg_bus_server *s, int accepted)
 {
         _cleanup_close_ int fd = accepted;
-        struct peer *p;
+        struct sg_peer *p;
         int r;
 
         p = calloc(1, sizeof(*p));
@@ -130,6 +123,7 @@ static int peer_new(struct sg_bus_server *s, int accepted)
         p->server = s;
         sg_client_init(&p->client);
         p->client.drop = drop;
+        p->client.ledger = s->ledger;
         r = sg_caller_from_socket(&p->client.caller, fd);
         if (r >= 0)
                 r = sg_places_take(&s->places, &p->client);
@@ -140,7 +134,7 @@ static int peer_new(struct sg_bus_server *s, int accepted)
         }
         r = peer_start(p, TAKE_FD(fd));
         if (r < 0)
-                peer_drop(p);
+                sg_peer_drop(p);
         return r;
 }
 
@@ -197,12 +191,15 @@ int sg_bus_server_new(struct sg_bus_server **ret, const struct sg_bus_host *host
         if (!s)
                 return -ENOMEM;
         sg_places_init(&s->places, host->ledger, SG_CHARGE_CONNECTIONS);
+        s->ledger = host->ledger;
         s->event = sd_event_ref(host->event);
         s->ops = ops;
         s->userdata = host->userdata;
         s->path = strdup(path);
         s->kept = true; /* as long as the socket at the path isn't ours */
         r = s->path ? sd_id128_randomize(&s->id) : -ENOMEM;
+        if (r >= 0)
+                r = sg_turns_init(s);
         if (r >= 0)
                 fd = r = sg_bus_listen(path, &s->kept);
         if (r < 0) {
@@ -227,11 +224,12 @@ struct sg_bus_server *sg_bus_server_free(struct sg_bus_server *s)
         if (!s)
                 return NULL;
         sg_list_foreach_safe (c, next, &s->places.clients, link)
-                peer_drop((struct peer *)c);
+                sg_peer_drop((struct sg_peer *)c);
         if (!s->kept)
                 (void)unlink(s->path);
         sd_event_source_disable_unref(s->listener);
         sd_event_source_disable_unref(s->pause);
+        sg_turns_deinit(s);
         sd_event_unref(s->event);
         free(s->path);
         free(s);

@@ -106,6 +106,26 @@ static void test_who_gives_way(void **state)
         sg_ledger_free(l);
 }
 
+/* What is there already is charged over any bound; then nothing is left until it is less. */
+static void test_booked(void **state)
+{
+        struct sg_ledger *l = ledger(10, 100);
+
+        (void)state;
+        assert_int_equal(sg_ledger_book(l, ALICE, C, 0), 0);
+        assert_int_equal(sg_ledger_take(l, ALICE, C, 8), 0);
+        assert_int_equal(sg_ledger_book(l, ALICE, C, 120), 0);
+        assert_int_equal(sg_ledger_held(l, ALICE, C), 128);
+        assert_int_equal(sg_ledger_left(l, ALICE, C), 0);
+        assert_int_equal(sg_ledger_take(l, ALICE, C, 1), SG_LEDGER_USER_FULL);
+        assert_int_equal(sg_ledger_left(l, BOB, C), 0);
+        assert_int_equal(sg_ledger_take(l, BOB, C, 1), SG_LEDGER_FULL);
+        sg_ledger_give(l, ALICE, C, 120);
+        assert_int_equal(sg_ledger_left(l, ALICE, C), 2);
+        assert_int_equal(sg_ledger_left(l, BOB, C), 10);
+        sg_ledger_free(l);
+}
+
 /* A bound that is lowered takes nothing away. */
 static void test_bounds_change(void **state)
 {
@@ -150,7 +170,7 @@ int main(void)
                 cmocka_unit_test(test_one_user_is_bounded), cmocka_unit_test(test_kinds),
                 cmocka_unit_test(test_newcomers_find_room), cmocka_unit_test(test_root_is_apart),
                 cmocka_unit_test(test_who_gives_way),       cmocka_unit_test(test_bounds_change),
-                cmocka_unit_test(test_many_users),
+                cmocka_unit_test(test_many_users),          cmocka_unit_test(test_booked),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -37,7 +37,7 @@ static int on_page(sd_bus_message *m, void *userdata, sd_bus_error *error)
         if (r >= 0)
                 r = sd_bus_message_append(reply, "s", text);
         if (r >= 0)
-                r = sg_client_reply(c, reply);
+                r = sg_client_reply(c, reply, size);
         if (r == -EBUSY)
                 fixture->busy++;
         return r < 0 ? r : 1;

@@ -213,7 +213,37 @@ static void test_absurd_sizes(void **state)
         b = open_raw(f->path);
         authenticate_raw(f, b);
         send_raw(b, large, sizeof(large)); /* 112 MiB are announced */
-        drain(f);
+        wait_until(f, is_closed(b));
+        assert_others_are_served(f);
+}
+
+/* Who sees the ends of messages elsewhere than sd-bus could let it take in what nobody has looked
+ * at: text behind BEGIN before authentication, in what looks like a message. */
+static void test_text_in_disguise(void **state)
+{
+        static const char before[] = "\0BEGIN\r\n";
+        static const unsigned char head[16] = {'l', 1, 0, 1, 0, 1, 0, 0, 1};
+        struct fixture *f = *state;
+        _cleanup_close_ int a = open_raw(f->path);
+
+        send_raw(a, before, sizeof(before) - 1);
+        send_raw(a, head, sizeof(head));
+        send_raw(a, hello + 1, sizeof(hello) - 2);
+        wait_until(f, is_closed(a));
+        assert_others_are_served(f);
+}
+
+/* … or what is no message inside, of the right size. */
+static void test_no_message_inside(void **state)
+{
+        static const unsigned char nothing[64] = {'l', 1, 0, 1, 16, 0, 0, 0, 1, 0, 0, 0, 32};
+        struct fixture *f = *state;
+        _cleanup_close_ int a = open_raw(f->path);
+
+        authenticate_raw(f, a);
+        send_raw(a, nothing, sizeof(nothing));
+        wait_until(f, is_closed(a));
+        assert_int_equal(f->calls, 0);
         assert_others_are_served(f);
 }
 
@@ -285,7 +315,7 @@ static void test_does_not_read(void **state)
         close_client(bystander);
 }
 
-static void test_large_replies_are_refused(void **state)
+static void test_large_replies_are_bounded(void **state)
 {
         struct fixture *f = *state;
         sd_bus *bus = open_reader_no_more(f);
@@ -297,9 +327,10 @@ static void test_large_replies_are_refused(void **state)
         pages = f->calls - 1 - f->busy; /* one call was the echo */
         assert_in_range(pages, 30, 80);
         assert_true(mallinfo2().uordblks + mallinfo2().hblkhd < before + 48 * MIB);
-        assert_int_equal(f->disconnected, 0);
-        assert_others_are_served(f);
+        assert_int_equal(f->disconnected,
+                         1); /* then nothing more was asked for, until it had to go */
         close_client(bus);
+        assert_others_are_served(f);
 }
 
 static void send_signals(struct sg_client *c, unsigned n)
@@ -345,6 +376,53 @@ static void test_bursts_to_one_who_reads(void **state)
         assert_int_equal(f->disconnected, 0);
         echo(f, bus, "y");
         close_client(bus);
+}
+
+/* What one doesn't read keeps another of its user waiting only until it is given up. */
+static void test_unread_answers_of_another(void **state)
+{
+        struct fixture *f = *state;
+        sd_bus *bus = open_reader_no_more(f), *other;
+        uint64_t begin = sg_now_monotonic_usec();
+        uint32_t size = MIB / 2;
+
+        sg_ledger_bound(f->ledger, SG_CHARGE_ANSWERS, MIB, MIB);
+        for (unsigned i = 0; i < 3; i++)
+                assert_true(sd_bus_call_method_async(bus, NULL, NULL, PATH, INTERFACE, "Page",
+                                                     on_reply, f, "u", size) >= 0);
+        wait_until(f, f->calls >= 3); /* the echo, and two pages */
+        other = open_client(f);
+        echo(f, other, "x");
+        assert_true(sg_now_monotonic_usec() - begin >= 4900000);
+        assert_int_equal(f->disconnected, 1);
+        assert_int_equal(f->calls, 4);
+        echo(f, other, "y");
+        close_client(other);
+        close_client(bus);
+}
+
+/* One that has begun and doesn't end goes; who waited for its room gets it. */
+static void test_unfinished_message(void **state)
+{
+        static const unsigned char head[32] = {'l', 1, 0, 1, 0, 0, 8, 0, 1, 0, 0, 0};
+        struct fixture *f = *state;
+        _cleanup_close_ int a = open_raw(f->path), b = -1;
+        uint64_t begin = sg_now_monotonic_usec();
+
+        sg_ledger_bound(f->ledger, SG_CHARGE_REQUESTS, MIB, MIB); /* one of 512 KiB, and no other */
+        authenticate_raw(f, a);
+        send_raw(a, head, sizeof(head));
+        wait_until(f, sg_ledger_held(f->ledger, getuid(), SG_CHARGE_REQUESTS) > 0);
+        b = open_raw(f->path);
+        authenticate_raw(f, b);
+        send_raw(b, head, sizeof(head));
+        drain(f);
+        assert_others_are_served(f);
+        assert_false(is_closed(a));
+        wait_until(f, is_closed(a));
+        assert_true(sg_now_monotonic_usec() - begin >= 9900000);
+        assert_false(is_closed(b));
+        assert_others_are_served(f);
 }
 
 /* Limits */
@@ -436,11 +514,15 @@ int main(void)
                 TEST(test_paths),
                 TEST(test_garbage),
                 TEST(test_absurd_sizes),
+                TEST(test_text_in_disguise),
+                TEST(test_no_message_inside),
                 TEST(test_never_authenticates),
                 TEST(test_does_not_read),
-                TEST(test_large_replies_are_refused),
+                TEST(test_large_replies_are_bounded),
                 TEST(test_signals_to_nobody),
                 TEST(test_bursts_to_one_who_reads),
+                TEST(test_unread_answers_of_another),
+                TEST(test_unfinished_message),
                 TEST(test_connections_per_user),
         };
 

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/* What the server's two files share: connections (server.c), and whose turn it is (turns.c). */
+
+#include "edge/bus/intake.h"
+#include "edge/bus/server.h"
+
+struct sg_bus_server {
+        sd_event *event;
+        sd_event_source *listener, *pause;
+        bool complained; /* that nobody can be accepted */
+        sd_id128_t id;
+        char *path;
+        bool kept; /* the path outlives us */
+        struct sg_places places;
+        struct sg_ledger *ledger;
+        const struct sg_bus_server_ops *ops;
+        void *userdata;
+
+        /* turns.c */
+        sd_event_source *turn, *retry;
+        uint64_t n_turns, n_retries;
+};
+
+struct sg_peer {
+        struct sg_client client; /* first, so that either is found from the other */
+        struct sg_bus_server *server;
+        sd_event_source *auth_timer;
+        struct sg_intake *intake;
+        uint64_t n_heard; /* messages that have come from sd-bus */
+
+        /* turns.c */
+        sd_event_source *socket, *message_timer;
+        bool ready;                   /* there may be something to be taken in */
+        bool waits;                   /* there is, and no room for it */
+        uint64_t served, user_served; /* the turn that it had last, or one of its user's */
+        uint64_t retried;
+        uint64_t n_whole; /* messages that have been handled */
+};
+
+void sg_peer_drop(struct sg_peer *p);
+
+int sg_turns_init(struct sg_bus_server *s);
+void sg_turns_deinit(struct sg_bus_server *s);
+int sg_turns_add(struct sg_peer *p);
+void sg_turns_remove(struct sg_peer *p);

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Of those who have sent something the user is next who hasn't had a turn for longest, with one
+ * piece of a message: who asks without an end, on however many connections, keeps another waiting
+ * for the one thing that is being done. There is no turn for a message for which there is no room,
+ * nor for who has too many answers to read; what they have sent stays in their sockets.
+ */
+#include "base/cleanup.h"
+#include "base/time-util.h"
+#include "edge/bus/server-internal.h"
+#include "edge/common/log.h"
+#include <errno.h>
+#include <syslog.h>
+
+/* From a message's first byte to its last. */
+#define MESSAGE_USEC (10 * SG_USEC_PER_SEC)
+/* Who has to wait for room asks for it again after so long. */
+#define RETRY_USEC (20 * SG_USEC_PER_MSEC)
+/* Who has read nothing for so long keeps its user from nothing more. */
+#define UNREAD_USEC (5 * SG_USEC_PER_SEC)
+
+static void take_turns(struct sg_bus_server *s)
+{
+        (void)sd_event_source_set_enabled(s->turn, SD_EVENT_ONESHOT);
+}
+
+/* Once: who sends much isn't heard more often than it has turns. 0: only its end. */
+static void listen_to(struct sg_peer *p, uint32_t events)
+{
+        (void)sd_event_source_set_io_events(p->socket, events);
+        (void)sd_event_source_set_enabled(p->socket, SD_EVENT_ONESHOT);
+}
+
+static int on_socket(sd_event_source *source, int fd, uint32_t revents, void *userdata)
+{
+        struct sg_peer *p = userdata;
+
+        (void)source;
+        (void)fd;
+        (void)revents;
+        if (p->waits) { /* what it wanted, nobody wants any more */
+                sg_peer_drop(p);
+                return 0;
+        }
+        p->ready = true;
+        take_turns(p->server);
+        return 0;
+}
+
+/* Whose turn it is */
+
+static bool is_before(const struct sg_peer *a, const struct sg_peer *b)
+{
+        return a->user_served != b->user_served ? a->user_served < b->user_served
+                                                : a->served < b->served;
+}
+
+static struct sg_peer *next_peer(struct sg_bus_server *s)
+{
+        struct sg_peer *found = NULL;
+        struct sg_client *c;
+
+        sg_list_foreach (c, &s->places.clients, link) {
+                struct sg_peer *p = (struct sg_peer *)c;
+
+                if (p->ready && !p->waits && (!found || is_before(p, found)))
+                        found = p;
+        }
+        return found;
+}
+
+static void mark_served(struct sg_peer *p)
+{
+        struct sg_bus_server *s = p->server;
+        struct sg_client *c;
+
+        p->served = ++s->n_turns;
+        sg_list_foreach (c, &s->places.clients, link)
+                if (c->caller.uid == p->client.caller.uid)
+                        ((struct sg_peer *)c)->user_served = s->n_turns;
+}
+
+/* Who has to wait */
+
+static void drop_unfinished(struct sg_peer *p)
+{
+        sg_log(LOG_NOTICE, "dropping a client of uid %u (pid %d) whose message doesn't end",
+               p->client.caller.uid, (int)p->client.caller.pid);
+        sg_peer_drop(p);
+}
+
+/* The oldest message that isn't whole, of who has most of them. */
+static struct sg_peer *find_unfinished(struct sg_bus_server *s, uid_t asks)
+{
+        struct sg_peer *found = NULL;
+        struct sg_client *c;
+        uint32_t largest;
+
+        if (!sg_ledger_largest(s->ledger, SG_CHARGE_REQUESTS, &largest) || largest == asks)
+                return NULL;
+        sg_list_foreach (c, &s->places.clients, link) {
+                struct sg_peer *p = (struct sg_peer *)c;
+
+                if (c->caller.uid == largest && sg_intake_holds(p->intake) &&
+                    (!found || sg_intake_since(p->intake) < sg_intake_since(found->intake)))
+                        found = p;
+        }
+        return found;
+}
+
+/* Of this user, who hasn't read anything for longest. */
+static struct sg_peer *find_unread(struct sg_bus_server *s, uid_t uid)
+{
+        uint64_t now = sg_now_monotonic_usec();
+        struct sg_client *c, *found = NULL;
+
+        sg_list_foreach (c, &s->places.clients, link)
+                if (c->caller.uid == uid && c->unread > 0 &&
+                    c->unread_since_usec + UNREAD_USEC < now &&
+                    (!found || c->unread_since_usec < found->unread_since_usec))
+                        found = c;
+        return (struct sg_peer *)found;
+}
+
+/* There may be room for this user's. One who reads nothing is given up, if that is in the way. */
+static void retry_user(struct sg_bus_server *s, uid_t uid)
+{
+        struct sg_peer *unread;
+        struct sg_client *c;
+        bool full;
+
+        sg_list_foreach (c, &s->places.clients, link)
+                if (c->caller.uid == uid)
+                        sg_client_settle(c);
+        full = sg_ledger_left(s->ledger, uid, SG_CHARGE_ANSWERS) == 0;
+        sg_list_foreach (c, &s->places.clients, link)
+                if (c->caller.uid == uid) {
+                        ((struct sg_peer *)c)->retried = s->n_retries;
+                        ((struct sg_peer *)c)->waits &= full;
+                }
+        unread = full ? find_unread(s, uid) : NULL;
+        if (!unread)
+                return;
+        sg_log(LOG_NOTICE, "dropping a client of uid %u (pid %d) that doesn't read",
+               unread->client.caller.uid, (int)unread->client.caller.pid);
+        sg_peer_drop(unread);
+}
+
+static struct sg_peer *find_waiting(struct sg_bus_server *s, bool again)
+{
+        struct sg_client *c;
+
+        sg_list_foreach (c, &s->places.clients, link) {
+                struct sg_peer *p = (struct sg_peer *)c;
+
+                if (p->waits && (again || p->retried != s->n_retries))
+                        return p;
+        }
+        return NULL;
+}
+
+static int on_retry(sd_event_source *source, uint64_t usec, void *userdata)
+{
+        struct sg_bus_server *s = userdata;
+        struct sg_peer *p;
+
+        (void)usec;
+        s->n_retries++;
+        while ((p = find_waiting(s, false)))
+                retry_user(s, p->client.caller.uid);
+        if (find_waiting(s, true)) {
+                (void)sd_event_source_set_time_relative(source, RETRY_USEC);
+                (void)sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+        }
+        take_turns(s);
+        return 0;
+}
+
+static void wait_for_room(struct sg_peer *p, int why)
+{
+        struct sg_bus_server *s = p->server;
+        struct sg_peer *other =
+                why == SG_LEDGER_FULL ? find_unfinished(s, p->client.caller.uid) : NULL;
+        int enabled = SD_EVENT_OFF;
+
+        if (other) { /* … and it has another turn */
+                drop_unfinished(other);
+                return;
+        }
+        p->waits = true;
+        p->message_timer = sd_event_source_disable_unref(p->message_timer);
+        listen_to(p, 0);
+        (void)sd_event_source_get_enabled(s->retry, &enabled);
+        if (enabled == SD_EVENT_OFF) {
+                (void)sd_event_source_set_time_relative(s->retry, RETRY_USEC);
+                (void)sd_event_source_set_enabled(s->retry, SD_EVENT_ONESHOT);
+        }
+}
+
+/* A turn */
+
+static int on_message_timeout(sd_event_source *source, uint64_t usec, void *userdata)
+{
+        (void)source;
+        (void)usec;
+        drop_unfinished(userdata);
+        return 0;
+}
+
+static void watch_message(struct sg_peer *p)
+{
+        if (sg_intake_is_between(p->intake))
+                p->message_timer = sd_event_source_disable_unref(p->message_timer);
+        else if (!p->message_timer)
+                (void)sd_event_add_time_relative(p->server->event, &p->message_timer,
+                                                 CLOCK_MONOTONIC, MESSAGE_USEC, 0,
+                                                 on_message_timeout, p);
+}
+
+/* What has been passed on. The peer may be gone afterwards: false. */
+static bool process(struct sg_peer *p)
+{
+        _cleanup_(sd_bus_unrefp) sd_bus *bus = sd_bus_ref(p->client.bus);
+        struct sg_bus_server *s = p->server;
+        int r;
+
+        p->client.request_bytes = sg_intake_size(p->intake);
+        do
+                r = sd_bus_process(bus, NULL);
+        while (r > 0);
+        if (!sg_bus_server_find(s, bus))
+                return false;
+        p->client.request_bytes = 0;
+        if (r < 0)
+                sg_peer_drop(p);
+        return r >= 0;
+}
+
+/* What a message is, and where it ends, is seen here and by sd-bus alike; who makes a difference is
+ * dropped: by text that goes on behind its end, or by what sd-bus doesn't take for a message. */
+static void handle(struct sg_peer *p)
+{
+        uint64_t whole = sg_intake_n_whole(p->intake), heard = p->n_heard;
+
+        if (!process(p))
+                return;
+        if ((sg_intake_has_begun(p->intake) && sd_bus_is_ready(p->client.bus) <= 0) ||
+            p->n_heard - heard < whole - p->n_whole) {
+                sg_peer_drop(p);
+                return;
+        }
+        p->n_whole = whole;
+        sg_client_settle(&p->client);
+}
+
+static void end(struct sg_peer *p, int error)
+{
+        if (error == -EMSGSIZE)
+                sg_log(LOG_NOTICE, "dropping a client of uid %u (pid %d): its message is too large",
+                       p->client.caller.uid, (int)p->client.caller.pid);
+        sg_peer_drop(p);
+}
+
+static void serve(struct sg_peer *p)
+{
+        int r = SG_LEDGER_USER_FULL;
+
+        mark_served(p);
+        sg_client_settle(&p->client);
+        if (!sg_intake_is_between(p->intake) ||
+            sg_ledger_left(p->server->ledger, p->client.caller.uid, SG_CHARGE_ANSWERS) > 0)
+                r = sg_intake_pass(p->intake);
+        if (r < 0 && r != -EAGAIN) {
+                end(p, r);
+                return;
+        }
+        if (r > 0) {
+                wait_for_room(p, r);
+                return;
+        }
+        watch_message(p);
+        if (r == 0) {
+                handle(p);
+                return;
+        }
+        p->ready = false;
+        listen_to(p, EPOLLIN);
+}
+
+static int on_turn(sd_event_source *source, void *userdata)
+{
+        struct sg_bus_server *s = userdata;
+        struct sg_peer *p = next_peer(s);
+
+        (void)source;
+        if (p)
+                serve(p);
+        if (next_peer(s))
+                take_turns(s);
+        return 0;
+}
+
+/* Life */
+
+int sg_turns_init(struct sg_bus_server *s)
+{
+        int r = sd_event_add_defer(s->event, &s->turn, on_turn, s);
+
+        if (r >= 0)
+                r = sd_event_add_time_relative(s->event, &s->retry, CLOCK_MONOTONIC, 0, 0, on_retry,
+                                               s);
+        return r;
+}
+
+void sg_turns_deinit(struct sg_bus_server *s)
+{
+        s->turn = sd_event_source_disable_unref(s->turn);
+        s->retry = sd_event_source_disable_unref(s->retry);
+}
+
+/* All who have sent something are known before one of them has its turn. */
+int sg_turns_add(struct sg_peer *p)
+{
+        struct sg_bus_server *s = p->server;
+        int r;
+
+        p->served = p->user_served = s->n_turns;
+        r = sd_event_add_io(s->event, &p->socket, p->client.fd, EPOLLIN, on_socket, p);
+        if (r >= 0)
+                r = sd_event_source_set_enabled(p->socket, SD_EVENT_ONESHOT);
+        if (r >= 0)
+                r = sd_event_source_set_priority(p->socket, SD_EVENT_PRIORITY_NORMAL - 1);
+        return r;
+}
+
+void sg_turns_remove(struct sg_peer *p)
+{
+        p->socket = sd_event_source_disable_unref(p->socket);
+        p->message_timer = sd_event_source_disable_unref(p->message_timer);
+}
