@@ -53,9 +53,14 @@ bool sg_caller_owns(const struct sg_manager *m, const struct sg_caller *c, uint6
         return c->uid == uid || sg_caller_is_admin(m, c);
 }
 
+bool sg_caller_sees_all(const struct sg_manager *m, const struct sg_caller *c)
+{
+        return m->settings->show_others == SG_SHOW_LIST || sg_caller_is_admin(m, c);
+}
+
 bool sg_caller_may_see(const struct sg_manager *m, const struct sg_caller *c, uint64_t uid)
 {
-        return sg_caller_owns(m, c, uid) || m->settings->show_others == SG_SHOW_LIST;
+        return c->uid == uid || sg_caller_sees_all(m, c);
 }
 
 int sg_api_read_dict(sd_bus_message *m, sg_entry_cb cb, void *userdata, sd_bus_error *error)

@@ -31,6 +31,7 @@ bool sg_caller_is_admin(const struct sg_manager *m, const struct sg_caller *c);
 bool sg_caller_owns(const struct sg_manager *m, const struct sg_caller *c, uint64_t uid);
 /* Whether a job of uid may be listed for this caller. */
 bool sg_caller_may_see(const struct sg_manager *m, const struct sg_caller *c, uint64_t uid);
+bool sg_caller_sees_all(const struct sg_manager *m, const struct sg_caller *c);
 
 /* authorize.c: may the caller? 1: yes. 0: polkit is being asked, and the call will be handled again
  * from its start. Negative: no, with *error set. `verb` is for messages: "cancel". */

@@ -206,7 +206,7 @@ int sg_status_document(struct sg_manager *m, const struct sg_caller *c, char **r
         struct sg_live *l;
 
         sg_list_foreach (l, &m->jobs->all, link)
-                count[l->job.state]++;
+                count[l->job.state] += sg_caller_may_see(m, c, l->job.uid);
         for (unsigned state = 0; state < _SG_JOB_LIVE_MAX; state++)
                 json_object_set_new(jobs, sg_job_state_to_string(state),
                                     json_integer((json_int_t)count[state]));

@@ -22,6 +22,16 @@ static bool visible(struct sg_manager *m, sd_bus *bus, const struct sg_live *l)
         return c && sg_caller_may_see(m, &c->caller, l->job.uid);
 }
 
+/* Who may not see others' jobs can't tell those that live from those that have ended, or never
+ * were; and whose an ended one was, only the store knows. */
+static bool sees_all(struct sg_manager *m, sd_bus *bus)
+{
+        sd_bus_message *call = sd_bus_get_current_message(bus);
+        struct sg_client *c = call ? sg_api_client(m, call) : NULL;
+
+        return c && sg_caller_sees_all(m, &c->caller);
+}
+
 /* Who means a job from before the node got its name is told what it is called now. */
 static int not_live(struct sg_manager *m, sd_bus *bus, const struct sg_job_key *key, const char *id,
                     sd_bus_error *error)
@@ -34,6 +44,9 @@ static int not_live(struct sg_manager *m, sd_bus *bus, const struct sg_job_key *
                 return sd_bus_error_setf(error, SG_ERROR_NO_SUCH_JOB,
                                          "there is no live job %s\nthere is job %s", id, name);
         }
+        if (!sees_all(m, bus))
+                return sd_bus_error_setf(error, SG_ERROR_NO_SUCH_JOB,
+                                         "there is no job %s that is live", id);
         if (strcmp(key->origin, m->node.name) != 0)
                 return sd_bus_error_setf(error, SG_ERROR_NO_SUCH_JOB, "there is no live job %s",
                                          id);
@@ -58,9 +71,9 @@ int sg_api_find_job(sd_bus *bus, const char *path, const char *interface, void *
         if (sg_job_id_parse(id, m->node.name, &key) < 0)
                 return sd_bus_error_setf(error, SG_ERROR_INVALID, "'%s' is no job id", id);
         l = sg_manager_find_key(m, &key);
-        if (!l)
+        if (!l || !visible(m, bus, l))
                 return not_live(m, bus, &key, id, error);
-        if (!sg_life_is_shown(&l->life) || !visible(m, bus, l))
+        if (!sg_life_is_shown(&l->life))
                 return sd_bus_error_setf(error, SG_ERROR_NO_SUCH_JOB, "there is no job %s", id);
         if (sg_life_has_ended(&l->life))
                 return sd_bus_error_setf(error, SG_ERROR_WRONG_STATE, "job %s has ended", id);

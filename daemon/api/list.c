@@ -291,7 +291,7 @@ static void add_finished(struct page *p)
 {
         struct sg_manager *m = p->manager;
         struct sg_client *c = sg_api_client(m, p->call);
-        bool all = m->settings->show_others == SG_SHOW_LIST || sg_caller_is_admin(m, &c->caller);
+        bool all = sg_caller_sees_all(m, &c->caller);
         struct sg_store_query q = {
                 .uid = all ? SG_UNLIMITED : c->caller.uid,
                 .finished_only = true,

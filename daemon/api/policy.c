@@ -146,7 +146,7 @@ int sg_api_set_policy(sd_bus_message *call, void *userdata, sd_bus_error *error)
 /* It has no more of others' jobs in it than their documents have: their ids and what they use. */
 static bool may_read_decisions(const struct sg_manager *m, const struct sg_client *c)
 {
-        return m->settings->show_others == SG_SHOW_LIST || sg_caller_is_admin(m, &c->caller);
+        return sg_caller_sees_all(m, &c->caller);
 }
 
 static int reply_files(sd_bus_message *call, const int fds[2])

@@ -286,7 +286,7 @@ int sg_api_list_events(sd_bus_message *call, void *userdata, sd_bus_error *error
                 events_free(e);
                 return r;
         }
-        all = m->settings->show_others == SG_SHOW_LIST || sg_caller_is_admin(m, &c->caller);
+        all = sg_caller_sees_all(m, &c->caller);
         sg_store_events(m->store, after, all ? SG_UNLIMITED : c->caller.uid, &key,
                         limit == 0 || limit > SG_PAGE_MAX ? SG_PAGE_MAX : limit, on_event, e);
         return 1;

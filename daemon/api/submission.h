@@ -37,6 +37,7 @@ struct sg_submission {
         struct sg_stored *stored; /* what it is to take in the store */
         struct sg_record spec;
         bool dry_run;
+        bool own_only; /* others' jobs don't exist for its user */
 };
 
 enum sg_ask {

@@ -108,24 +108,20 @@ static int find_class(struct sg_submission *s, const struct sg_caller *c,
         return r;
 }
 
-struct asker {
-        const struct sg_manager *manager;
-        const struct sg_caller *caller;
-};
-
-static bool may_see(uint64_t uid, void *userdata)
+/* Whose jobs there are for who submits it. */
+static uint64_t seen_uid(const struct sg_submission *s)
 {
-        const struct asker *a = userdata;
-
-        return sg_caller_may_see(a->manager, a->caller, uid);
+        return s->own_only ? s->job.uid : SG_UNLIMITED;
 }
 
 static int check_dependencies(struct sg_submission *s, const struct sg_caller *c,
                               sd_bus_error *error)
 {
-        struct asker a = {s->manager, c};
         char why[512];
-        int r = sg_live_check_dependencies(s->manager, s->job.after, may_see, &a, why, sizeof(why));
+        int r;
+
+        s->own_only = !sg_caller_sees_all(s->manager, c);
+        r = sg_live_check_dependencies(s->manager, s->job.after, seen_uid(s), why, sizeof(why));
 
         return r >= 0 ? r
                       : sd_bus_error_set(
@@ -264,6 +260,7 @@ static int make_task(struct sg_submission *s, uint64_t i, struct sg_live **ret)
         l->job.key.n = m->jobs->last_n + 1 + i;
         l->job.array_index += (int64_t)i;
         l->class = sg_settings_class(m->settings, s->job.class);
+        l->queued.own_only = s->own_only;
         for (int k = 0; r >= 0 && k < 2; k++) {
                 char **path = k == 0 ? &l->job.output : &l->job.error, *expanded;
 
@@ -318,7 +315,7 @@ static int store(struct sg_submission *s, struct sg_client *runner)
 static bool must_wait(const struct sg_submission *s, char *why, size_t size)
 {
         struct sg_job_key first;
-        uint64_t n = sg_live_count_unfinished(s->manager, s->job.after, &first);
+        uint64_t n = sg_live_count_unfinished(s->manager, s->job.after, seen_uid(s), &first);
         char when[SG_FORMAT_MAX], id[SG_JOB_ID_MAX];
 
         if (s->job.hold) {

@@ -64,8 +64,16 @@ static bool is_ours(const struct sg_manager *m, const struct sg_job_key *key)
         return strcmp(key->origin, m->node.name) == 0;
 }
 
-int sg_live_check_dependencies(struct sg_manager *m, const char *after, sg_may_see may_see,
-                               void *userdata, char *why, size_t size)
+static const struct sg_live *find_seen(struct sg_manager *m, const struct sg_job_key *key,
+                                       uint64_t uid)
+{
+        const struct sg_live *l = sg_manager_find_key(m, key);
+
+        return l && (uid == SG_UNLIMITED || l->job.uid == uid) ? l : NULL;
+}
+
+int sg_live_check_dependencies(struct sg_manager *m, const char *after, uint64_t uid, char *why,
+                               size_t size)
 {
         struct sg_dependency list[DEPENDENCIES_MAX];
         char id[SG_JOB_ID_MAX];
@@ -77,10 +85,8 @@ int sg_live_check_dependencies(struct sg_manager *m, const char *after, sg_may_s
                 (void)snprintf(why, size, "after: wants JOB or JOB:ok or JOB:any, not '%s'", after);
         for (int i = 0; i < n; i++) {
                 const struct sg_job_key *key = &list[i].key;
-                const struct sg_live *l = sg_manager_find_key(m, key);
 
-                if (l ? may_see(l->job.uid, userdata)
-                      : is_ours(m, key) && key->n <= m->jobs->last_n)
+                if (find_seen(m, key, uid) || (is_ours(m, key) && key->n <= m->jobs->last_n))
                         continue;
                 sg_job_id_format(id, key, m->node.name);
                 (void)snprintf(why, size,
@@ -93,7 +99,7 @@ int sg_live_check_dependencies(struct sg_manager *m, const char *after, sg_may_s
         return n < 0 ? n : 0;
 }
 
-uint64_t sg_live_count_unfinished(struct sg_manager *m, const char *after,
+uint64_t sg_live_count_unfinished(struct sg_manager *m, const char *after, uint64_t uid,
                                   struct sg_job_key *ret_first)
 {
         struct sg_dependency list[DEPENDENCIES_MAX];
@@ -101,7 +107,7 @@ uint64_t sg_live_count_unfinished(struct sg_manager *m, const char *after,
         uint64_t count = 0;
 
         for (int i = 0; i < n; i++) {
-                const struct sg_live *l = sg_manager_find_key(m, &list[i].key);
+                const struct sg_live *l = find_seen(m, &list[i].key, uid);
 
                 if (l && !has_ended(l) && count++ == 0)
                         *ret_first = list[i].key;
@@ -274,9 +280,11 @@ static int look_up(struct sg_live *l, const struct sg_job_key *key)
 
 static void settle_all(struct sg_live *l)
 {
+        uint64_t uid = l->queued.own_only ? l->job.uid : SG_UNLIMITED;
+
         for (size_t i = l->queued.n_after; i > 0; i--) {
                 const struct sg_job_key *key = &l->queued.after[i - 1].key;
-                const struct sg_live *other = sg_manager_find_key(l->manager, key);
+                const struct sg_live *other = find_seen(l->manager, key, uid);
 
                 if (!other && look_up(l, key) < 0) {
                         fail(l, key, "cannot be looked up: out of memory");

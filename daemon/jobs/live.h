@@ -91,12 +91,12 @@ void sg_manager_schedule(struct sg_manager *m);
 int sg_manager_snapshot(struct sg_manager *m, struct sg_node_snapshot *ret);
 
 /* depend.c: jobs that wait for jobs. "5:ok,6:any": 0, or -EINVAL, -E2BIG, -ENOENT and in words why.
- * A job from before the node got its name is "5@before". */
-typedef bool (*sg_may_see)(uint64_t uid, void *userdata);
-int sg_live_check_dependencies(struct sg_manager *m, const char *after, sg_may_see may_see,
-                               void *userdata, char *why, size_t size);
+ * A job from before the node got its name is "5@before". uid: whose jobs there are for who asks,
+ * SG_UNLIMITED = everybody's; those of others are as if they had ended, and are forgotten. */
+int sg_live_check_dependencies(struct sg_manager *m, const char *after, uint64_t uid, char *why,
+                               size_t size);
 /* How many of these jobs haven't ended yet, and which is the first. */
-uint64_t sg_live_count_unfinished(struct sg_manager *m, const char *after,
+uint64_t sg_live_count_unfinished(struct sg_manager *m, const char *after, uint64_t uid,
                                   struct sg_job_key *ret_first);
 
 /* groups.c: weight and devices of its class, as they are now */

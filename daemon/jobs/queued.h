@@ -15,6 +15,7 @@ struct sg_queued {
         struct sg_queue_entry entry;
         struct sg_dependency *after;
         size_t n_after;
+        bool own_only; /* when it was submitted, others' jobs didn't exist for its user */
         struct sg_list after_link;     /* sg_jobs.dependents while n_after > 0 */
         sd_event_source *begin_timer;  /* it isn't to start before a time */
         sd_event_source *lookup_timer; /* what it waits for couldn't be looked up */

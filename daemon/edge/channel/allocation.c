@@ -32,15 +32,16 @@ struct sg_allocations *sg_allocations_close(struct sg_allocations *a)
 
 SG_DEFINE_CLEANUP(struct sg_allocations *, sg_allocations_close)
 
-/* Whatever umask and whoever made it before us. */
+/* Passed through by who knows a name, and read by nobody: the names are those of all users' jobs.
+ * Whatever umask and whoever made it before us. */
 static int open_root(const char *root)
 {
-        int r = sg_mkdir_p(root, 0755);
+        int r = sg_mkdir_p(root, 0711);
 
         if (r < 0)
                 return r;
         _cleanup_close_ int fd = open(root, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        if (fd < 0 || fchmod(fd, 0755) < 0)
+        if (fd < 0 || fchmod(fd, 0711) < 0)
                 return -errno;
         return TAKE_FD(fd);
 }

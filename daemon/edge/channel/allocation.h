@@ -15,7 +15,8 @@
 
 struct sg_allocations;
 
-/* Makes the directory, which everybody may pass through (its parents are the caller's). */
+/* Makes the directory, which everybody may pass through and nobody list (its parents are the
+ * caller's). */
 int sg_allocations_open(struct sg_allocations **ret, const char *root);
 struct sg_allocations *sg_allocations_close(struct sg_allocations *a);
 
