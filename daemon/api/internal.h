@@ -59,6 +59,9 @@ int sg_api_no_class(const struct sg_manager *m, const char *name, sd_bus_error *
 int sg_api_submit(sd_bus_message *m, void *userdata, sd_bus_error *error);
 int sg_api_dry_run(sd_bus_message *m, void *userdata, sd_bus_error *error);
 int sg_api_run(sd_bus_message *m, void *userdata, sd_bus_error *error);
+/* set.c: of a job whose owner asks. 1, or negative with *error set. */
+int sg_api_set(sd_bus_message *call, struct sg_live *l, sd_bus_error *error);
+int sg_api_busy(const struct sg_live *l, sd_bus_error *error); /* another change is under way */
 int sg_api_attach(sd_bus_message *m, void *userdata, sd_bus_error *error);
 
 /* --- queries */

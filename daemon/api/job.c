@@ -2,10 +2,6 @@
 /* org.schedgov1.Job: what may be asked of a live job, by its owner or an administrator. */
 #include "adopt/adopt.h"
 #include "api/internal.h"
-#include "core/queue/order.h"
-#include "edge/common/log.h"
-#include "govern/loop.h"
-#include "monitor/monitor.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -115,7 +111,7 @@ static int wrong_state(struct sg_live *l, const char *wanted, sd_bus_error *erro
                                  l->job.key.n, sg_job_state_to_string(l->job.state), wanted);
 }
 
-static int busy(const struct sg_live *l, sd_bus_error *error)
+int sg_api_busy(const struct sg_live *l, sd_bus_error *error)
 {
         return sd_bus_error_setf(error, SG_ERROR_BUSY,
                                  "another change of job %" PRIu64 " is under way: try again",
@@ -202,7 +198,7 @@ static int set_frozen(sd_bus_message *call, struct sg_live *l, bool frozen, sd_b
                 return sd_bus_error_setf(error, SG_ERROR_WRONG_STATE,
                                          "job %" PRIu64 " has no group", l->job.key.n);
         if (l->job.adopted && l->life.asked > 0) /* systemd doesn't do them one after the other */
-                return busy(l, error);
+                return sg_api_busy(l, error);
         sg_live_freeze(l, SG_FREEZE_USER, frozen, sd_bus_message_ref(call));
         return 1;
 }
@@ -250,172 +246,9 @@ static int job_signal(sd_bus_message *call, struct sg_live *l, sd_bus_error *err
         return sd_bus_reply_method_return(call, NULL);
 }
 
-/* --- Set */
-
-struct set_answer {
-        struct sg_manager *manager;
-        sd_bus_message *call;
-        uint64_t n;
-        struct sg_limits limits;
-        struct sg_own_cpus own; /* if it has such */
-        uint64_t deadline_usec;
-        int64_t priority;
-        char name[SG_JOB_NAME_MAX];
-        uint32_t unenforced;
-};
-
-static void set_answer_free(struct set_answer *a)
-{
-        sd_bus_message_unref(a->call);
-        free(a);
-}
-
-static void on_set_durable(int result, const struct sg_job *job, void *userdata)
-{
-        struct set_answer *a = userdata;
-        sd_bus_message *reply = NULL;
-        int r = result;
-
-        (void)job;
-        if (r >= 0)
-                r = sd_bus_message_new_method_return(a->call, &reply);
-        if (r >= 0)
-                r = sd_bus_message_open_container(reply, 'a', "s");
-        for (unsigned k = 0; r >= 0 && k < _SG_LIMIT_MAX; k++)
-                if (a->unenforced & (1U << k))
-                        r = sd_bus_message_append(reply, "s", sg_limit_kind_to_string(k));
-        if (r >= 0)
-                r = sd_bus_message_close_container(reply);
-        if (r >= 0)
-                r = sd_bus_send(NULL, reply, NULL);
-        if (r < 0)
-                (void)sd_bus_reply_method_errorf(a->call, SG_ERROR_STORE,
-                                                 "applied, but cannot be stored: %s", strerror(-r));
-        sd_bus_message_unref(reply);
-        set_answer_free(a);
-}
-
-/* The kernel holds the limits: now the rest of it may change, too. */
-static void apply_changes(struct sg_live *l, struct set_answer *a)
-{
-        struct sg_queue_entry e = l->queued.entry;
-
-        l->job.limits = a->limits;
-        if (l->groups.own)
-                (void)sg_live_pin(l, &a->own); /* which it has room for */
-        l->job.deadline_usec = a->deadline_usec;
-        l->job.priority = a->priority;
-        strcpy(l->job.name, a->name);
-        sg_order_describe(&e, &l->job, sg_loop_history(l->manager, &l->job));
-        l->queued.entry.size = e.size;
-        l->queued.entry.deadline_usec = e.deadline_usec;
-        l->queued.entry.limit_usec = e.limit_usec;
-        sg_queue_change(l->manager->jobs->queue, &l->queued.entry, e.priority, e.memory);
-        if ((l->job.state == SG_JOB_RUNNING || l->job.state == SG_JOB_SUSPENDED) &&
-            l->job.intent == SG_INTENT_NONE)
-                sg_live_arm_time_limit(l);
-        sg_manager_schedule(l->manager);
-        if (l->measured) {
-                sg_loop_changed(l);
-                sg_monitor_publish(l);
-                sg_monitor_wake(l->manager->monitor);
-        }
-        if (l->groups.scope)
-                a->unenforced = sg_scope_unenforced(l->groups.scope);
-        sg_store_update(l->manager->store, &l->job, on_set_durable, a);
-}
-
-static void on_limits_set(struct sg_scope *s, int result, const char *why, void *userdata)
-{
-        struct set_answer *a = userdata;
-        struct sg_live *l = sg_manager_find(a->manager, a->n);
-
-        (void)s;
-        if (l)
-                l->groups.setting = false;
-        if (result < 0 || !l) {
-                (void)sd_bus_reply_method_errorf(a->call, SG_ERROR_INVALID, "job %" PRIu64 ": %s",
-                                                 a->n, why ?: strerror(-result));
-                set_answer_free(a);
-        } else {
-                apply_changes(l, a);
-        }
-}
-
-/* What of it Set may change, as asked for. A number of CPUs without a second one is both. */
-static int read_changes(sd_bus_message *call, struct sg_live *l, struct sg_submission *s,
-                        sd_bus_error *error)
-{
-        struct sg_limits *limits = &s->job.limits;
-        int r;
-
-        limits->cpus_max = 0;
-        r = sg_api_read_dict(call, sg_option_read_live, s, error);
-        if (r < 0)
-                return r;
-        if (limits->cpus_max == 0)
-                limits->cpus_max = s->asked & SG_ASK_CPUS ? limits->cpus : l->job.limits.cpus_max;
-        r = sg_limits_check_cpus(limits, error);
-        if (r >= 0)
-                r = sg_submission_take_threads(s, error);
-        if (r >= 0 && s->asked & SG_ASK_TIME_LIMIT)
-                r = sg_adopted_check(l, SG_ADOPTED_GOVERNED, "ended by a time limit", error);
-        return r < 0 ? r
-                     : sg_limits_check(limits, s->asked, l->class, l->manager->settings,
-                                       &l->manager->node, error);
-}
-
-/* Of its own, if it has such: as many as it may have now. */
-static struct sg_own_cpus cpus_within(const struct sg_live *l, const struct sg_limits *limits)
-{
-        if (!l->groups.own)
-                return (struct sg_own_cpus){0};
-        return sg_live_cpus_of(l, sg_loop_own_cpus(l, limits));
-}
-
 static int job_set(sd_bus_message *call, struct sg_live *l, sd_bus_error *error)
 {
-        _cleanup_free_ char *why = NULL;
-        struct sg_manager *m = l->manager;
-        struct sg_submission s = {
-                .job = l->job}; /* borrows the strings; Set changes none of them */
-        struct set_answer *a;
-        int r;
-
-        r = sg_adopted_check(l, SG_ADOPTED_LIMITED, "limited", error);
-        if (r >= 0)
-                r = read_changes(call, l, &s, error);
-        if (r < 0)
-                return r;
-        a = malloc(sizeof(*a));
-        if (!a)
-                return -ENOMEM;
-        *a = (struct set_answer){.manager = m,
-                                 .call = sd_bus_message_ref(call),
-                                 .n = l->job.key.n,
-                                 .limits = s.job.limits,
-                                 .own = cpus_within(l, &s.job.limits),
-                                 .deadline_usec = s.job.deadline_usec,
-                                 .priority = s.job.priority};
-        strcpy(a->name, s.job.name);
-        if (l->groups.setting) {
-                set_answer_free(a);
-                return busy(l, error);
-        }
-        r = 0;
-        if (l->groups.scope) {
-                struct sg_limits limits = a->limits;
-
-                (void)sg_loop_overlay(l, &limits);
-                r = sg_scope_set_limits(l->groups.scope, &limits, &a->own.cpus, on_limits_set, a,
-                                        &why);
-        }
-        l->groups.setting = r > 0;
-        if (r < 0)
-                on_limits_set(l->groups.scope, r, why, a);
-        else if (r == 0)
-                apply_changes(l, a);
-        return 1;
+        return sg_api_set(call, l, error);
 }
 
 /* --- who may */

@@ -47,6 +47,7 @@ struct sg_live {
         struct sg_runner *runner;     /* of `run` */
         struct sg_callers *callers;   /* who waits for it (api.h) */
         struct sg_stored *stored; /* what it takes in the store; NULL: nothing that is counted */
+        bool changing;            /* by a Set that isn't durable yet */
         bool unstored;            /* something of it could not be stored, and the log says so */
 };
 

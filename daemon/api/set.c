@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Set: the kernel first, which may refuse, then the row; answered when that is durable. What can't
+ * be stored is taken back, in the row and in the kernel, before it is answered as failed. Until
+ * then there is no other Set of the job, so that what it goes back to is nobody else's.
+ */
+#include "adopt/adopt.h"
+#include "api/internal.h"
+#include "core/queue/order.h"
+#include "govern/loop.h"
+#include "monitor/monitor.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+struct changes {
+        struct sg_limits limits;
+        uint64_t deadline_usec;
+        int64_t priority;
+        char name[SG_JOB_NAME_MAX];
+};
+
+struct set_answer {
+        struct sg_manager *manager;
+        sd_bus_message *call;
+        uint64_t n;
+        struct changes to, from;
+        struct sg_own_cpus own; /* if it has such */
+        uint32_t unenforced;
+        int unstored; /* negative: it is on its way back */
+};
+
+static struct changes changes_of(const struct sg_job *j)
+{
+        struct changes c = {
+                .limits = j->limits, .deadline_usec = j->deadline_usec, .priority = j->priority};
+
+        strcpy(c.name, j->name);
+        return c;
+}
+
+static void set_answer_free(struct set_answer *a)
+{
+        struct sg_live *l = sg_manager_find(a->manager, a->n);
+
+        if (l)
+                l->changing = false;
+        sd_bus_message_unref(a->call);
+        free(a);
+}
+
+/* --- what was read ---------------------------------------------------------------------------- */
+
+/* What of it Set may change, as asked for. A number of CPUs without a second one is both. */
+static int read_changes(sd_bus_message *call, struct sg_live *l, struct sg_submission *s,
+                        sd_bus_error *error)
+{
+        struct sg_limits *limits = &s->job.limits;
+        int r;
+
+        limits->cpus_max = 0;
+        r = sg_api_read_dict(call, sg_option_read_live, s, error);
+        if (r < 0)
+                return r;
+        if (limits->cpus_max == 0)
+                limits->cpus_max = s->asked & SG_ASK_CPUS ? limits->cpus : l->job.limits.cpus_max;
+        r = sg_limits_check_cpus(limits, error);
+        if (r >= 0)
+                r = sg_submission_take_threads(s, error);
+        if (r >= 0 && s->asked & SG_ASK_TIME_LIMIT)
+                r = sg_adopted_check(l, SG_ADOPTED_GOVERNED, "ended by a time limit", error);
+        return r < 0 ? r
+                     : sg_limits_check(limits, s->asked, l->class, l->manager->settings,
+                                       &l->manager->node, error);
+}
+
+/* Of its own, if it has such: as many as it may have now. */
+static struct sg_own_cpus cpus_within(const struct sg_live *l, const struct sg_limits *limits)
+{
+        if (!l->groups.own)
+                return (struct sg_own_cpus){0};
+        return sg_live_cpus_of(l, sg_loop_own_cpus(l, limits));
+}
+
+/* --- into force, and back --------------------------------------------------------------------- */
+
+/* The kernel holds the limits: now the rest of it may change, too. */
+static void take_changes(struct sg_live *l, const struct changes *c, const struct sg_own_cpus *own)
+{
+        struct sg_queue_entry e = l->queued.entry;
+
+        l->job.limits = c->limits;
+        if (l->groups.own)
+                (void)sg_live_pin(l, own); /* which it has room for */
+        l->job.deadline_usec = c->deadline_usec;
+        l->job.priority = c->priority;
+        strcpy(l->job.name, c->name);
+        sg_order_describe(&e, &l->job, sg_loop_history(l->manager, &l->job));
+        l->queued.entry.size = e.size;
+        l->queued.entry.deadline_usec = e.deadline_usec;
+        l->queued.entry.limit_usec = e.limit_usec;
+        sg_queue_change(l->manager->jobs->queue, &l->queued.entry, e.priority, e.memory);
+        sg_manager_schedule(l->manager);
+        if (l->measured) {
+                sg_loop_changed(l);
+                sg_monitor_publish(l);
+                sg_monitor_wake(l->manager->monitor);
+        }
+}
+
+static void on_limits_set(struct sg_scope *s, int result, const char *why, void *userdata);
+
+static void set_limits(struct sg_live *l, struct set_answer *a, struct sg_limits limits)
+{
+        _cleanup_free_ char *why = NULL;
+        int r = 0;
+
+        if (l->groups.scope) {
+                (void)sg_loop_overlay(l, &limits);
+                r = sg_scope_set_limits(l->groups.scope, &limits, &a->own.cpus, on_limits_set, a,
+                                        &why);
+        }
+        l->groups.setting = r > 0;
+        if (r <= 0)
+                on_limits_set(l->groups.scope, r, why, a);
+}
+
+static void refuse(struct set_answer *a, const char *error, const char *what, const char *why)
+{
+        (void)sd_bus_reply_method_errorf(a->call, error, "%s: %s", what, why);
+        set_answer_free(a);
+}
+
+static void refuse_unstored(struct set_answer *a)
+{
+        refuse(a, SG_ERROR_STORE, "cannot store that", strerror(-a->unstored));
+}
+
+/* Also in the store, where a row that was written meanwhile may have brought it. */
+static void take_back(struct set_answer *a, int error)
+{
+        struct sg_live *l = sg_manager_find(a->manager, a->n);
+
+        a->unstored = error;
+        if (!l || a->manager->stopping) {
+                refuse_unstored(a);
+                return;
+        }
+        a->own = cpus_within(l, &a->from.limits);
+        take_changes(l, &a->from, &a->own);
+        if (!sg_life_is_closing(&l->life))
+                sg_store_update(a->manager->store, &l->job, NULL, NULL);
+        set_limits(l, a, a->from.limits);
+}
+
+/* --- the answer ------------------------------------------------------------------------------- */
+
+static int reply_unenforced(const struct set_answer *a)
+{
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
+        int r;
+
+        r = sd_bus_message_new_method_return(a->call, &reply);
+        if (r >= 0)
+                r = sd_bus_message_open_container(reply, 'a', "s");
+        for (unsigned k = 0; r >= 0 && k < _SG_LIMIT_MAX; k++)
+                if (a->unenforced & (1U << k))
+                        r = sd_bus_message_append(reply, "s", sg_limit_kind_to_string(k));
+        if (r >= 0)
+                r = sd_bus_message_close_container(reply);
+        return r < 0 ? r : sd_bus_send(NULL, reply, NULL);
+}
+
+/* Nobody is ended by what may yet be taken back. */
+static void arm_time_limit(struct sg_live *l)
+{
+        if ((l->job.state == SG_JOB_RUNNING || l->job.state == SG_JOB_SUSPENDED) &&
+            l->job.intent == SG_INTENT_NONE)
+                sg_live_arm_time_limit(l);
+}
+
+static void on_set_durable(int result, const struct sg_job *job, void *userdata)
+{
+        struct set_answer *a = userdata;
+        struct sg_live *l = sg_manager_find(a->manager, a->n);
+        int r;
+
+        (void)job;
+        if (result < 0) {
+                take_back(a, result);
+                return;
+        }
+        if (l && !a->manager->stopping)
+                arm_time_limit(l);
+        r = reply_unenforced(a);
+        if (r < 0)
+                (void)sd_bus_reply_method_errno(a->call, r, NULL);
+        set_answer_free(a);
+}
+
+static void on_limits_set(struct sg_scope *s, int result, const char *why, void *userdata)
+{
+        struct set_answer *a = userdata;
+        struct sg_live *l = sg_manager_find(a->manager, a->n);
+        char what[32];
+
+        (void)s;
+        if (l)
+                l->groups.setting = false;
+        if (a->unstored < 0) {
+                refuse_unstored(a);
+        } else if (result < 0 || !l) {
+                (void)snprintf(what, sizeof(what), "job %" PRIu64, a->n);
+                refuse(a, SG_ERROR_INVALID, what, why ?: strerror(-result));
+        } else {
+                take_changes(l, &a->to, &a->own);
+                if (l->groups.scope)
+                        a->unenforced = sg_scope_unenforced(l->groups.scope);
+                sg_store_update(a->manager->store, &l->job, on_set_durable, a);
+        }
+}
+
+int sg_api_set(sd_bus_message *call, struct sg_live *l, sd_bus_error *error)
+{
+        struct sg_submission s = {
+                .job = l->job}; /* borrows the strings; Set changes none of them */
+        struct set_answer *a;
+        int r;
+
+        r = sg_adopted_check(l, SG_ADOPTED_LIMITED, "limited", error);
+        if (r >= 0)
+                r = read_changes(call, l, &s, error);
+        if (r < 0)
+                return r;
+        if (l->changing)
+                return sg_api_busy(l, error);
+        a = malloc(sizeof(*a));
+        if (!a)
+                return -ENOMEM;
+        *a = (struct set_answer){.manager = l->manager,
+                                 .call = sd_bus_message_ref(call),
+                                 .n = l->job.key.n,
+                                 .to = changes_of(&s.job),
+                                 .from = changes_of(&l->job),
+                                 .own = cpus_within(l, &s.job.limits)};
+        l->changing = true;
+        set_limits(l, a, a->to.limits);
+        return 1;
+}
