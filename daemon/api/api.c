@@ -28,6 +28,7 @@ int sg_api_publish(struct sg_manager *m, sd_bus *bus)
 void sg_api_disconnect(struct sg_manager *m, struct sg_client *c)
 {
         sg_authorizer_forget(m->authorizer, c);
+        sg_submissions_drop(m, c);
         sg_callers_disconnect(m, c);
 }
 

@@ -22,7 +22,8 @@ void sg_api_paid(struct sg_owed *o);
 struct sg_submission {
         struct sg_manager *manager;
         sd_bus_message *call;
-        struct sg_owed owed;
+        struct sg_owed owed, lookup;
+        struct sg_list link; /* while its user's name is looked up */
         struct sg_job job;
         uint64_t asked;                   /* bits of enum sg_ask: what the request sets itself */
         uint64_t array_first, array_last; /* SG_UNLIMITED = no array */
@@ -87,3 +88,5 @@ int sg_limits_check(struct sg_limits *l, uint64_t asked, const struct sg_class *
  * which is nearly always at once; or when nobody can tell it in time, if it makes no difference.
  * Owns s from here on. 1, or negative and the call is to be refused. */
 int sg_submission_go_on(struct sg_submission *s);
+/* Those of a client that has gone. */
+void sg_submissions_drop(struct sg_manager *m, struct sg_client *c);

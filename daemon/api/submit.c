@@ -21,7 +21,9 @@ struct sg_submission *sg_submission_free(struct sg_submission *s)
 {
         if (!s)
                 return NULL;
+        sg_list_remove(&s->link);
         sg_api_paid(&s->owed);
+        sg_api_paid(&s->lookup);
         sd_bus_message_unref(s->call);
         sg_job_deinit(&s->job);
         sg_record_deinit(&s->spec);
@@ -43,6 +45,7 @@ int sg_submission_new(struct sg_submission **ret, struct sg_manager *m, sd_bus_m
         s->call = sd_bus_message_ref(call);
         s->count = 1;
         s->umask = 022;
+        sg_list_init(&s->link);
         sg_job_init(&s->job);
         *ret = s;
         return 0;
@@ -436,12 +439,24 @@ static int refuse_nameless(struct sg_submission *s, int why, sd_bus_error *error
         return sd_bus_error_set(error, SG_ERROR_BUSY, text);
 }
 
+/* What nobody can tell is asked for in vain only where it makes a difference: without that the job
+ * is of its user's number. */
+static int go_on_as(struct sg_submission *s, int result, const char *user, sd_bus_error *error)
+{
+        if (result < 0 && sg_settings_mind_names(s->manager->settings, s->job.class))
+                return refuse_nameless(s, result, error);
+        return carry_out(s, user, error);
+}
+
 static void on_user_known(int result, const char *user, void *userdata)
 {
         _cleanup_(sg_submission_freep) struct sg_submission *s = userdata;
         _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
-        int r = result < 0 ? refuse_nameless(s, result, &error) : carry_out(s, user, &error);
+        int r;
 
+        sg_list_remove(&s->link);
+        sg_api_paid(&s->lookup);
+        r = go_on_as(s, result, user, &error);
         if (r < 0 && s->call) {
                 if (sd_bus_error_is_set(&error))
                         (void)sd_bus_reply_method_error(s->call, &error);
@@ -450,21 +465,43 @@ static void on_user_known(int result, const char *user, void *userdata)
         }
 }
 
+void sg_submissions_drop(struct sg_manager *m, struct sg_client *c)
+{
+        struct sg_submission *s, *next;
+
+        sg_list_foreach_safe (s, next, &c->submissions, link) {
+                sg_users_cancel(m->users, on_user_known, s);
+                sg_submission_free(s);
+        }
+}
+
+/* The message, and what has been read of it. */
+static int owe(struct sg_submission *s, const struct sg_client *c)
+{
+        int r = sg_api_owe(s->manager, s->call, SG_CHARGE_REQUESTS, c->request_bytes + s->spec.size,
+                           &s->owed);
+
+        return r < 0 ? r : sg_api_owe(s->manager, s->call, SG_CHARGE_LOOKUPS, 1, &s->lookup);
+}
+
 int sg_submission_go_on(struct sg_submission *s)
 {
         struct sg_manager *m = s->manager;
         struct sg_client *c = sg_api_client(m, s->call);
-        int r;
+        int r = owe(s, c);
 
-        /* The message, and what has been read of it. */
-        r = sg_api_owe(m, s->call, SG_CHARGE_REQUESTS, c->request_bytes + s->spec.size, &s->owed);
-        if (r >= 0)
+        if (r >= 0) {
+                sg_list_append(&c->submissions, &s->link);
                 r = sg_users_lookup(m->users, c->caller.uid, on_user_known, s);
-        if (r < 0) {
-                sg_submission_free(s);
-                return r;
         }
-        return 1;
+        if (r == -EBUSY)
+                r = sd_bus_reply_method_errorf(s->call, SG_ERROR_BUSY,
+                                               "user %u submits too much at once; try again",
+                                               c->caller.uid);
+        else if (r >= 0)
+                return 1;
+        sg_submission_free(s);
+        return r < 0 ? r : 1;
 }
 
 static int submit(sd_bus_message *call, struct sg_manager *m, bool dry_run, sd_bus_error *error)

@@ -60,6 +60,15 @@ bool sg_class_admits(const struct sg_class *c, const char *user, char *const *gr
                (!c->match_group || group_fits(c->match_group, groups));
 }
 
+bool sg_settings_mind_names(const struct sg_settings *s, const char *class)
+{
+        for (size_t i = 0; i < s->n_classes; i++)
+                if (s->classes[i].match_user &&
+                    (class[0] == '\0' || strcmp(s->classes[i].name, class) == 0))
+                        return true;
+        return false;
+}
+
 const struct sg_class *sg_settings_match(const struct sg_settings *s, const char *user,
                                          char *const *groups, const char *command)
 {

@@ -127,5 +127,8 @@ const struct sg_class *sg_settings_class(const struct sg_settings *s,
  * class. groups: NULL-terminated names, or NULL. command: the words joined by single spaces. */
 const struct sg_class *sg_settings_match(const struct sg_settings *s, const char *user,
                                          char *const *groups, const char *command);
+/* Whether what their user is called may make a difference for jobs of this class, or for which
+ * class is found ("": none is asked for). */
+bool sg_settings_mind_names(const struct sg_settings *s, const char *class);
 /* Whether this user may ask for the class by name: its User= and Group= fit, where it has them. */
 bool sg_class_admits(const struct sg_class *c, const char *user, char *const *groups);

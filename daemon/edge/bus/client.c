@@ -27,6 +27,7 @@ void sg_client_init(struct sg_client *c)
 {
         sg_list_init(&c->link);
         sg_list_init(&c->waiters);
+        sg_list_init(&c->submissions);
         c->caller.pidfd = -1;
         c->fd = -1;
 }

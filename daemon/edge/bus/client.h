@@ -29,7 +29,8 @@ struct sg_client {
         uint64_t called_usec;       /* the last time, monotonic */
         bool placed;                /* it has a place (places.h) */
         void (*drop)(struct sg_client *c);
-        struct sg_list waiters; /* the owner's: calls that are answered later */
+        struct sg_list waiters;     /* the owner's: calls that are answered later */
+        struct sg_list submissions; /* the owner's: while their user's name is looked up */
 };
 
 void sg_client_init(struct sg_client *c);

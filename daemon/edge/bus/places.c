@@ -26,7 +26,8 @@ static enum loss loss_of(const struct sg_client *c)
 {
         if (c->runs)
                 return LOSS_JOB;
-        return c->subscribed || c->pages > 0 || c->n_held > 0 || !sg_list_empty(&c->waiters)
+        return c->subscribed || c->pages > 0 || c->n_held > 0 || !sg_list_empty(&c->waiters) ||
+                               !sg_list_empty(&c->submissions)
                        ? LOSS_ANSWER
                        : LOSS_NOTHING;
 }

@@ -348,6 +348,32 @@ int sg_users_lookup(struct sg_users *u, uid_t uid, sg_users_cb cb, void *userdat
         return lookup_in_child(u, uid, cb, userdata);
 }
 
+static struct waiter *find_waiter(struct lookup *l, sg_users_cb cb, void *userdata)
+{
+        struct waiter *w;
+
+        sg_list_foreach (w, &l->waiters, link)
+                if (w->cb == cb && w->userdata == userdata)
+                        return w;
+        return NULL;
+}
+
+void sg_users_cancel(struct sg_users *u, sg_users_cb cb, void *userdata)
+{
+        struct lookup *l, *next;
+
+        sg_list_foreach_safe (l, next, &u->lookups, link) {
+                struct waiter *w = find_waiter(l, cb, userdata);
+
+                if (!w)
+                        continue;
+                sg_list_remove(&w->link);
+                free(w);
+                if (sg_list_empty(&l->waiters) && !l->over)
+                        finish(l, -ECANCELED, "");
+        }
+}
+
 void sg_users_explain(char buf[SG_USERS_WHY_MAX], uid_t uid, int error)
 {
         if (error == -ETIMEDOUT)

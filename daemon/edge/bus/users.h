@@ -26,6 +26,10 @@ struct sg_users *sg_users_free(struct sg_users *u);
  * answered, or hasn't in time. -ENOMEM: it doesn't call back. */
 int sg_users_lookup(struct sg_users *u, uid_t uid, sg_users_cb cb, void *userdata);
 
+/* Nobody wants to know any more what was asked with these two: they aren't called back. A look-up
+ * that nobody waits for is given up. */
+void sg_users_cancel(struct sg_users *u, sg_users_cb cb, void *userdata);
+
 #define SG_USERS_WHY_MAX 160
 /* One line for whoever asked: why there is no name, and what to do. */
 void sg_users_explain(char buf[SG_USERS_WHY_MAX], uid_t uid, int error);

@@ -533,6 +533,22 @@ static void test_admission(void **state)
         assert_false(sg_class_admits(sg_settings_class(b->s, "ops"), "root", NULL));
 }
 
+/* Whether a user's number does, where nobody can tell the name. */
+static void test_names_matter(void **state)
+{
+        struct both *b = *state;
+
+        add_class(b, "ops", "", "wheel 1000", "");
+        add_class(b, "shells", "", "", "*sh");
+        assert_false(sg_settings_mind_names(b->s, ""));
+        add_class(b, "hers", "alice", "", "");
+        assert_true(sg_settings_mind_names(b->s, ""));
+        assert_true(sg_settings_mind_names(b->s, "hers"));
+        assert_false(sg_settings_mind_names(b->s, "ops"));
+        assert_false(sg_settings_mind_names(b->s, "default"));
+        assert_false(sg_settings_mind_names(b->s, "unheard of"));
+}
+
 static void test_long_command(void **state)
 {
         struct both *b = *state;
@@ -564,6 +580,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(test_maxima, setup, teardown),
                 cmocka_unit_test_setup_teardown(test_matching, setup, teardown),
                 cmocka_unit_test_setup_teardown(test_admission, setup, teardown),
+                cmocka_unit_test_setup_teardown(test_names_matter, setup, teardown),
                 cmocka_unit_test_setup_teardown(test_long_command, setup, teardown),
         };
 

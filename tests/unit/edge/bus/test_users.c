@@ -312,6 +312,54 @@ static void on_failed_ask_again(int result, const char *name, void *userdata)
         assert_int_equal(sg_users_lookup(f->users, 70002, on_name, f), 0);
 }
 
+static unsigned n_asked_in_vain;
+
+static void on_name_in_vain(int result, const char *name, void *userdata)
+{
+        (void)result;
+        (void)name;
+        (void)userdata;
+        n_asked_in_vain++;
+}
+
+/* A look-up is for those who still want it, and given up with the last of them. */
+static void test_cancel(void **state)
+{
+        struct fixture *f = *state;
+
+        hang();
+        sg_users_patience_usec = 60 * SG_USEC_PER_SEC;
+        assert_int_equal(sg_users_lookup(f->users, 70002, on_name_in_vain, f), 0);
+        assert_int_equal(sg_users_lookup(f->users, 70002, on_name_in_vain, NULL), 0);
+        assert_int_equal(count_children(), 1);
+        sg_users_cancel(f->users, on_name, f); /* who has asked for nothing */
+        sg_users_cancel(f->users, on_name_in_vain, f);
+        assert_int_equal(count_children(), 1);
+        sg_users_cancel(f->users, on_name_in_vain, NULL);
+        wait_for_no_child(f);
+        unhang();
+        ask(f, 70002);
+        wait_for(f, 1);
+        assert_string_equal(f->answers[0], "far");
+        assert_int_equal(n_asked_in_vain, 0);
+}
+
+/* Those that wait for a child of their own go as well. */
+static void test_cancel_before_it_began(void **state)
+{
+        struct fixture *f = *state;
+
+        hang();
+        sg_users_patience_usec = 60 * SG_USEC_PER_SEC;
+        for (unsigned i = 0; i < CHILDREN_MAX + 4; i++)
+                assert_int_equal(sg_users_lookup(f->users, 80000 + i, on_name_in_vain, NULL), 0);
+        assert_int_equal(count_children(), CHILDREN_MAX);
+        sg_users_cancel(f->users, on_name_in_vain, NULL);
+        wait_for_no_child(f);
+        assert_int_equal(n_asked_in_vain, 0);
+        unhang();
+}
+
 /* Who asks again from the callback isn't told the same. */
 static void test_ask_again(void **state)
 {
@@ -384,11 +432,21 @@ static void test_find_group(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                TEST(test_local),      TEST(test_only_nss_knows),   TEST(test_nobody_knows),
-                TEST(test_cache),      TEST(test_many_ask_for_one), TEST(test_hung),
-                TEST(test_patience),   TEST(test_many_hang),        TEST(test_many_at_once),
-                TEST(test_ask_again),  TEST(test_no_files),         TEST(test_groups),
+                TEST(test_local),
+                TEST(test_only_nss_knows),
+                TEST(test_nobody_knows),
+                TEST(test_cache),
+                TEST(test_many_ask_for_one),
+                TEST(test_hung),
+                TEST(test_patience),
+                TEST(test_many_hang),
+                TEST(test_many_at_once),
+                TEST(test_ask_again),
+                TEST(test_no_files),
+                TEST(test_groups),
                 TEST(test_find_group),
+                TEST(test_cancel),
+                TEST(test_cancel_before_it_began),
         };
 
         return cmocka_run_group_tests(tests, group_setup, NULL);
