@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "shim/report.h"
 #include "base/cleanup.h"
+#include "base/datagram.h"
 #include "shim/shim.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
 
 /* Between two attempts to reach the daemon: one that is restarted is back within a second or so. */
 #define PAUSE_FIRST_MSEC 20
@@ -24,20 +23,6 @@ static void send_end(int gate, const struct sg_exit *e)
 
         sg_exit_pack(e, m.record);
         (void)send(gate, &m, sizeof(m), MSG_NOSIGNAL | MSG_DONTWAIT);
-}
-
-static int come_back(const char *path)
-{
-        struct sockaddr_un sa = {.sun_family = AF_UNIX};
-        _cleanup_close_ int fd = -1;
-
-        if (strlen(path) >= sizeof(sa.sun_path))
-                return -ENAMETOOLONG;
-        strcpy(sa.sun_path, path);
-        fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-        if (fd < 0 || connect(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0)
-                return -errno;
-        return TAKE_FD(fd);
 }
 
 /* Its directory is gone, and with it who would want to know. */
@@ -59,7 +44,7 @@ static void keep(struct sg_report *r, const struct sg_exit *e)
                         return;
                 (void)poll(NULL, 0, pause);
                 pause = pause * 2 < PAUSE_LONGEST_MSEC ? pause * 2 : PAUSE_LONGEST_MSEC;
-                r->gate = come_back(r->comeback);
+                r->gate = sg_socket_connect(r->comeback);
                 if (r->gate >= 0)
                         send_end(r->gate, e);
         }

@@ -5,8 +5,45 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #define FDS_MAX 8 /* more are cut off, and closed by the kernel */
+
+static int address_of(const char *path, struct sockaddr_un *ret)
+{
+        if (strlen(path) >= sizeof(ret->sun_path))
+                return -ENAMETOOLONG;
+        *ret = (struct sockaddr_un){.sun_family = AF_UNIX};
+        strcpy(ret->sun_path, path);
+        return 0;
+}
+
+int sg_socket_bind(int fd, const char *path)
+{
+        struct sockaddr_un sa;
+        int r = address_of(path, &sa);
+
+        if (r < 0)
+                return r;
+        if (unlink(path) < 0 && errno != ENOENT)
+                return -errno;
+        return bind(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0 ? -errno : 0;
+}
+
+int sg_socket_connect(const char *path)
+{
+        _cleanup_close_ int fd = -1;
+        struct sockaddr_un sa;
+        int r = address_of(path, &sa);
+
+        if (r < 0)
+                return r;
+        fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        if (fd < 0 || connect(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0)
+                return -errno;
+        return TAKE_FD(fd);
+}
 
 int sg_datagram_send(int socket, const void *data, size_t size, int fd)
 {

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
-/* Datagrams that bring a descriptor along, between our own processes. */
+/* Sockets of this host by their paths; and datagrams that bring a descriptor along, between our own
+ * processes. */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
+
+/* In place of a socket that is left there. -ENAMETOOLONG … */
+int sg_socket_bind(int fd, const char *path);
+/* A SOCK_SEQPACKET connection to who listens there, which never blocks; negative errno. */
+int sg_socket_connect(const char *path);
 
 struct sg_datagram {
         size_t size;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "edge/bus/listen.h"
 #include "base/cleanup.h"
+#include "base/datagram.h"
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <systemd/sd-daemon.h>
 
 #define BACKLOG 512
@@ -47,19 +47,14 @@ static int take_kept(const char *path)
 
 static int make_new(const char *path)
 {
-        struct sockaddr_un sa = {.sun_family = AF_UNIX};
-        _cleanup_close_ int fd = -1;
+        _cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        int r;
 
-        if (strlen(path) >= sizeof(sa.sun_path))
-                return -ENAMETOOLONG;
-        strcpy(sa.sun_path, path);
-        fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
         if (fd < 0)
                 return -errno;
-        if (unlink(path) < 0 && errno != ENOENT)
-                return -errno;
-        if (bind(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0)
-                return -errno;
+        r = sg_socket_bind(fd, path);
+        if (r < 0)
+                return r;
         if (chmod(path, 0666) < 0)
                 return -errno;
         if (listen(fd, BACKLOG) < 0)

@@ -14,7 +14,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
 
 #define DATAGRAM_MAX 4096 /* as systemd has it */
 
@@ -169,20 +168,6 @@ static void on_door(void *userdata)
         receive(d->socket, d->fd, &key, TURN_MAX);
 }
 
-static int bind_to(int fd, const char *path)
-{
-        struct sockaddr_un sa = {.sun_family = AF_UNIX};
-
-        if (strlen(path) >= sizeof(sa.sun_path))
-                return -ENAMETOOLONG;
-        strcpy(sa.sun_path, path);
-        if (unlink(path) < 0 && errno != ENOENT)
-                return -errno;
-        if (bind(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0)
-                return -errno;
-        return 0;
-}
-
 static int open_socket(const char *path)
 {
         const int yes = 1;
@@ -194,7 +179,7 @@ static int open_socket(const char *path)
         /* Before it can be found: what is sent earlier tells no sender. */
         if (setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes)) < 0)
                 return -errno;
-        r = bind_to(fd, path);
+        r = sg_socket_bind(fd, path);
         return r < 0 ? r : TAKE_FD(fd);
 }
 

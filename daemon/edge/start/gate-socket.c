@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "edge/start/gate-socket.h"
 #include "base/cleanup.h"
+#include "base/datagram.h"
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 
 #define BACKLOG 128
-#define NAME "/gate"
 
 /* After all that has to be done, and 800 a second: what connects here may be a flood, and each is
  * looked for among all jobs. */
@@ -25,7 +22,7 @@ struct sg_gate_socket {
         sd_event_source *source;
         sg_gate_socket_cb cb;
         void *userdata;
-        struct sockaddr_un address;
+        char *path; /* absolute; NULL: it isn't there */
 };
 
 static void take(struct sg_gate_socket *s, int connection)
@@ -53,35 +50,26 @@ static int on_readable(sd_event_source *source, int fd, uint32_t events, void *u
         return 0;
 }
 
-static int find_address(struct sg_gate_socket *s, const char *dir)
+/* By its absolute path, as jobs have working directories of their own. */
+static int make(struct sg_gate_socket *s, const char *dir)
 {
-        _cleanup_free_ char *absolute = realpath(dir, NULL);
-        size_t length;
+        _cleanup_free_ char *absolute = realpath(dir, NULL), *path = NULL;
+        _cleanup_close_ int fd = -1;
+        int r;
 
         if (!absolute)
                 return -errno;
-        length = strlen(absolute);
-        if (length + sizeof(NAME) > sizeof(s->address.sun_path))
-                return -ENAMETOOLONG;
-        s->address.sun_family = AF_UNIX;
-        memcpy(s->address.sun_path, absolute, length);
-        memcpy(s->address.sun_path + length, NAME, sizeof(NAME));
-        return 0;
-}
-
-static int make(struct sg_gate_socket *s)
-{
-        const char *path = s->address.sun_path;
-        _cleanup_close_ int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-
+        fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
         if (fd < 0)
                 return -errno;
-        if (unlink(path) < 0 && errno != ENOENT)
-                return -errno;
-        if (bind(fd, (struct sockaddr *)&s->address, sizeof(s->address)) < 0)
-                return -errno;
+        if (asprintf(&path, "%s/gate", absolute) < 0)
+                return -ENOMEM;
+        r = sg_socket_bind(fd, path);
+        if (r < 0)
+                return r;
         if (chmod(path, 0666) < 0 || listen(fd, BACKLOG) < 0)
                 return -errno;
+        s->path = TAKE_PTR(path);
         s->fd = TAKE_FD(fd);
         return 0;
 }
@@ -104,9 +92,10 @@ struct sg_gate_socket *sg_gate_socket_free(struct sg_gate_socket *s)
                 return NULL;
         sd_event_source_disable_unref(s->source);
         if (s->fd >= 0) {
-                (void)unlink(s->address.sun_path);
+                (void)unlink(s->path);
                 (void)sg_close(s->fd);
         }
+        free(s->path);
         free(s);
         return NULL;
 }
@@ -124,9 +113,7 @@ int sg_gate_socket_new(struct sg_gate_socket **ret, sd_event *event, const char 
         s->fd = -1;
         s->cb = cb;
         s->userdata = userdata;
-        r = find_address(s, dir);
-        if (r >= 0)
-                r = make(s);
+        r = make(s, dir);
         if (r >= 0)
                 r = watch(s, event);
         if (r < 0)
@@ -137,5 +124,5 @@ int sg_gate_socket_new(struct sg_gate_socket **ret, sd_event *event, const char 
 
 const char *sg_gate_socket_path(const struct sg_gate_socket *s)
 {
-        return s->address.sun_path;
+        return s->path;
 }

@@ -19,7 +19,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 
 #define ANSWER_USEC (10 * SG_USEC_PER_SEC)
 
@@ -161,23 +160,6 @@ static int on_socket(sd_event_source *source, int fd, uint32_t revents, void *us
         return 0;
 }
 
-static int connect_to(const char *path, int *ret)
-{
-        struct sockaddr_un sa = {.sun_family = AF_UNIX};
-        _cleanup_close_ int fd = -1;
-
-        if (strlen(path) >= sizeof(sa.sun_path))
-                return -ENAMETOOLONG;
-        strcpy(sa.sun_path, path);
-        fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-        if (fd < 0)
-                return -errno;
-        if (connect(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0)
-                return -errno;
-        *ret = TAKE_FD(fd);
-        return 0;
-}
-
 static int ensure_connection(struct sg_launcher *l)
 {
         _cleanup_close_ int fd = -1;
@@ -185,10 +167,10 @@ static int ensure_connection(struct sg_launcher *l)
 
         if (l->io)
                 return 0;
-        r = connect_to(l->socket, &fd);
-        if (r < 0) {
-                sg_log(LOG_ERR, "cannot reach schedgov-launch on %s: %s", l->socket, strerror(-r));
-                return r;
+        fd = sg_socket_connect(l->socket);
+        if (fd < 0) {
+                sg_log(LOG_ERR, "cannot reach schedgov-launch on %s: %s", l->socket, strerror(-fd));
+                return fd;
         }
         r = sd_event_add_io(l->event, &l->io, fd, EPOLLIN, on_socket, l);
         if (r < 0)
