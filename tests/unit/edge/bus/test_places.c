@@ -14,6 +14,7 @@ struct fixture {
         struct sg_places places;
         struct sg_client clients[32];
         unsigned n;
+        uint64_t begun_usec;
 };
 
 static struct fixture *fixture; /* of the test that runs */
@@ -26,6 +27,7 @@ static int setup(void **state)
         assert_int_equal(sg_ledger_new(&f->ledger), 0);
         sg_ledger_bound(f->ledger, SG_CHARGE_CONNECTIONS, 6, 16); /* 2 for newcomers */
         sg_places_init(&f->places, f->ledger, SG_CHARGE_CONNECTIONS);
+        f->begun_usec = sg_now_monotonic_usec();
         *state = fixture = f;
         return 0;
 }
@@ -47,6 +49,7 @@ static int teardown(void **state)
         return 0;
 }
 
+/* A microsecond after the one before, however long the test takes. */
 static struct sg_client *come(struct fixture *f, uid_t uid)
 {
         struct sg_client *c = &f->clients[f->n++];
@@ -56,15 +59,7 @@ static struct sg_client *come(struct fixture *f, uid_t uid)
         c->drop = drop;
         c->caller.uid = uid;
         (void)sg_places_take(&f->places, c);
-        return c;
-}
-
-/* Silent for so much longer than those who come now. */
-static struct sg_client *come_silent(struct fixture *f, uid_t uid, uint64_t usec)
-{
-        struct sg_client *c = come(f, uid);
-
-        c->called_usec -= usec;
+        c->called_usec = f->begun_usec + f->n;
         return c;
 }
 
@@ -88,7 +83,7 @@ static void test_own_bound(void **state)
 
 static struct sg_client *fill(struct fixture *f)
 {
-        struct sg_client *first = come_silent(f, ALICE, 1);
+        struct sg_client *first = come(f, ALICE);
 
         for (unsigned i = 1; i < 6; i++)
                 come(f, ALICE);
@@ -106,7 +101,6 @@ static void test_largest_gives_way(void **state)
         struct sg_client *first = fill(f), *second = &f->clients[1];
 
         first->subscribed = true;
-        second->called_usec -= 1;
         assert_true(come(f, CAROL)->placed); /* … who hasn't as many */
         assert_true(first->placed && !second->placed);
         assert_true(come(f, CAROL + 1)->placed); /* a newcomer's own room */
@@ -134,7 +128,7 @@ static void test_who_loses_least(void **state)
                 f->clients[i].pages = 1;
         f->clients[1].name = name;
         f->clients[1].called_usec -= MINUTE;
-        f->clients[4].called_usec -= 1;
+        f->clients[4].called_usec -= 10;
         assert_true(come(f, CAROL)->placed);
         assert_false(f->clients[4].placed);
         assert_true(f->clients[0].placed && f->clients[1].placed);
