@@ -6,9 +6,12 @@
 
 #define FADE .97  /* with each interval of its level: about the last thirty */
 #define NOISE .04 /* of one interval, at least: machines aren't steadier */
-#define INTERVALS_MIN 2.
-#define LEAST -1       /* half as fast on two CPUs: worse isn't its threads */
-#define CHANGE_MIN .05 /* less is noise, and would only have plans changed */
+/* What speeds differ by is known from many only: before, as if so many had shown the usual. */
+#define USUAL_SPREAD .2
+#define USUAL_INTERVALS 3
+#define INTERVALS_MIN 2.5 /* that tell a speed: three, as they fade */
+#define LEAST -1          /* half as fast on two CPUs: worse isn't its threads */
+#define CHANGE_MIN .05    /* less is noise, and would only have plans changed */
 
 void sg_pace_init(struct sg_pace *p, const struct sg_usual *usual)
 {
@@ -26,15 +29,17 @@ static int level_of(double octaves)
 /* Of a mean of its speeds. */
 static double variance_of(const struct sg_pace_level *l)
 {
-        double mean = l->speed / l->n, spread = l->square / l->n - mean * mean;
+        double mean = l->speed / l->n, around = fmax(l->square / l->n - mean * mean, 0);
+        double spread = (around * l->n + USUAL_SPREAD * USUAL_SPREAD * USUAL_INTERVALS) /
+                        (l->n + USUAL_INTERVALS);
 
-        return (fmax(spread, 0) + NOISE * NOISE) / l->n;
+        return (spread + NOISE * NOISE) / l->n;
 }
 
 static const struct sg_pace_level *next_level(const struct sg_pace *p, int *level)
 {
         for (; *level < SG_PACE_LEVELS; (*level)++)
-                if (p->levels[*level].n >= INTERVALS_MIN)
+                if (p->levels[*level].n > 0)
                         return &p->levels[*level];
         return NULL;
 }
@@ -118,7 +123,7 @@ uint32_t sg_pace_known(const struct sg_pace *p)
         uint32_t known = 0;
 
         for (int i = 0; i < SG_PACE_LEVELS; i++)
-                known |= (uint32_t)(p->levels[i].n >= INTERVALS_MIN) << i;
+                known |= (uint32_t)(p->levels[i].n > 0) << i;
         return known;
 }
 

@@ -11,6 +11,12 @@ static void assert_near(double a, double b, double by)
                 fail_msg("%g is not %g", a, b);
 }
 
+static void assert_in_between(double a, double least, double most)
+{
+        if (!(a >= least && a <= most))
+                fail_msg("%g isn't in %g to %g", a, least, most);
+}
+
 static void test_a_curve(void **state)
 {
         struct sg_speedup s = {{.5, .5, .25, 0}};
@@ -91,6 +97,35 @@ static void test_does_not_flap(void **state)
         assert_true(changes <= 2);
 }
 
+/* One interval on each tells something, and two that agree by chance aren't believed as ten are. */
+static void test_few_tell_less(void **state)
+{
+        const struct sg_usual usual = sg_usual_of_all();
+        const double gain = .9;
+        double sure;
+        struct sg_pace p;
+
+        (void)state;
+        sg_pace_init(&p, &usual);
+        assert_false(sg_pace_take(&p, 1, .01));
+        assert_true(sg_pace_take(&p, 2, .01 * exp2(gain)));
+        assert_in_between(p.curve.exponent[0], SG_SPEEDUP_PRIOR + .2, gain - .2);
+        assert_in_between(p.sure[0], .15, usual.error[0] - .05);
+        assert_true(isnan(sg_pace_on_one(&p)));
+
+        sure = p.sure[0];
+        (void)sg_pace_take(&p, 1, .01);
+        (void)sg_pace_take(&p, 2, .01 * exp2(gain));
+        assert_in_between(p.sure[0], .1, sure - .03);
+        assert_near(sg_pace_on_one(&p) / .01, 1, .1);
+        for (unsigned i = 0; i < 8; i++) {
+                (void)sg_pace_take(&p, 1, .01);
+                (void)sg_pace_take(&p, 2, .01 * exp2(gain));
+        }
+        assert_in_between(p.sure[0], 0, .06);
+        assert_near(p.curve.exponent[0], gain, .06);
+}
+
 /* One that is slower with two CPUs isn't thought to be faster with four than with two. */
 static void test_no_gain_stays_none(void **state)
 {
@@ -103,7 +138,7 @@ static void test_no_gain_stays_none(void **state)
                 (void)sg_pace_take(&p, 1, .02);
                 (void)sg_pace_take(&p, 2, .015);
         }
-        assert_near(p.curve.exponent[0], log2(.75), .05);
+        assert_near(p.curve.exponent[0], log2(.75), .06); /* changes in steps of .05 */
         for (int o = 1; o < SG_SPEEDUP_OCTAVES; o++)
                 assert_true(p.curve.exponent[o] <= p.curve.exponent[0]);
 }
@@ -114,6 +149,7 @@ int main(void)
                 cmocka_unit_test(test_a_curve),
                 cmocka_unit_test(test_learns),
                 cmocka_unit_test(test_does_not_flap),
+                cmocka_unit_test(test_few_tell_less),
                 cmocka_unit_test(test_no_gain_stays_none),
         };
 
