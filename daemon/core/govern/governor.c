@@ -259,7 +259,6 @@ void sg_governor_use(struct sg_governor *g, uint64_t key, const struct sg_learne
                 j->cpu = u->cpu;
         use.held |= j->stood;
         j->stood = j->held;
-        use.own = j->decision.out.cpus;
         sg_learner_use(j->learner, &use);
 }
 

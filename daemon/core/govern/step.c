@@ -196,6 +196,7 @@ static bool take(struct sg_governor *g, const struct sg_domain *d)
                 news |= fabs(out.share - j->decision.out.share) > SAME_SHARE ||
                         out.list != j->decision.out.list;
                 j->decision.out = out;
+                sg_learner_give(j->learner, g->now, j->cpu, out.cpus);
         }
         return news;
 }

@@ -314,19 +314,28 @@ int sg_learner_report(struct sg_learner *l, const struct sg_learner_report *repo
 
 void sg_learner_use(struct sg_learner *l, const struct sg_learner_use *u)
 {
-        struct sg_scaling_count scaling;
-        struct sg_demand_count demand = {
+        const struct sg_scaling_count scaling = count_of(l, u->now, u->cpu);
+        const struct sg_demand_count demand = {
                 .now = u->now, .cpu = u->cpu, .delay = u->delay, .held = u->held};
 
-        l->own = u->own;
-        l->owned = l->owned || u->own > 0;
-        scaling = count_of(l, u->now, u->cpu);
         if (l->claims)
                 sg_scaling_advance(&l->claims->scaling, &scaling);
         if (l->evals && u->now > l->demand.now)
                 sg_efficiency_use(&l->evals->efficiency, u->now - l->demand.now, u->use);
         l->cpu = fmax(l->cpu, u->cpu);
         sg_demand_count(&l->demand, &demand);
+}
+
+void sg_learner_give(struct sg_learner *l, double now, double cpu, double own)
+{
+        const struct sg_scaling_count before = count_of(l, now, fmax(cpu, l->cpu));
+
+        if (own == l->own)
+                return;
+        if (l->claims)
+                sg_scaling_advance(&l->claims->scaling, &before);
+        l->own = own;
+        l->owned = l->owned || own > 0;
 }
 
 /* --- how much is left ------------------------------------------------------------------------- */

@@ -40,7 +40,6 @@ struct sg_learner_use {
         double now;
         double cpu;   /* CPU-seconds used */
         double delay; /* seconds that its threads waited for a CPU; NaN = not known */
-        double own;   /* CPUs that it had for itself since the last time; 0 = it shared them */
         bool held;    /* since the last time: it tells nothing of what the job wants */
         double use[SG_N_RESOURCES]; /* mean since the last time, parts of the node; NaN = not known
                                      */
@@ -52,6 +51,8 @@ void sg_learner_configure(struct sg_learner *l, const struct sg_learner_job *j);
 struct sg_learner *sg_learner_free(struct sg_learner *l);
 int sg_learner_report(struct sg_learner *l, const struct sg_learner_report *r); /* -ENOMEM */
 void sg_learner_use(struct sg_learner *l, const struct sg_learner_use *u);
+/* From now on it has so many CPUs for itself; 0 = it shares them. */
+void sg_learner_give(struct sg_learner *l, double now, double cpu, double own);
 
 enum { SG_ESTIMATE_MILESTONES = 1, SG_ESTIMATE_EFFICIENCY = 2 };
 

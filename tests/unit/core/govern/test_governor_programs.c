@@ -38,26 +38,31 @@ static void add_program(struct world *w, uint64_t key, uint64_t program, double 
         assert_int_equal(sg_governor_add(w->g, &j), 0);
 }
 
-/* Job 1 runs until job 2 has come and gone, twice as fast on two CPUs as on one. */
-static void show(struct world *w)
+#define PART 20 /* reports before the companion comes, and beside it, and after it */
+
+/* Job 1 runs until job 2 has come and gone, twice as fast on two CPUs as on one. The node is looked
+ * at as often as job 1 reports, or only when something happens. */
+static void show(struct world *w, bool often)
 {
         double x = 0, cpu = 0;
 
-        for (unsigned i = 1; i <= 60; i++) {
-                double now = 2 * i, cpus = i > 20 && i <= 40 ? 1 : 2;
+        for (unsigned i = 1; i <= 3 * PART; i++) {
+                double now = 2 * i, cpus = i > PART && i <= 2 * PART ? 1 : 2;
                 struct sg_learner_use use = {.now = now, .cpu = cpu += 2 * cpus, .delay = 0};
                 struct sg_learner_report r = {
                         .now = now, .cpu = cpu, .fraction = x += .002 * cpus, .eval = NAN};
 
-                if (i == 21)
+                if (i == PART + 1)
                         add_program(w, 2, 6, now - 1);
-                if (i == 41)
+                if (i == 2 * PART + 1)
                         sg_governor_end(w->g, 2, now - 1, 0, SG_ENDED_BY_OTHERS);
-                step(w, now - 1);
-                sg_governor_use(w->g, 1, &use);
+                if (often || i % PART == 1) {
+                        sg_governor_use(w->g, 1, &use);
+                        step(w, now);
+                }
                 assert_int_equal(sg_governor_report(w->g, 1, &r), 0);
         }
-        sg_governor_end(w->g, 1, 121, cpu, SG_ENDED_BADLY);
+        sg_governor_end(w->g, 1, 6 * PART + 1, cpu, SG_ENDED_BADLY);
 }
 
 static void world_of_two_cpus(struct world *w)
@@ -85,7 +90,7 @@ static void test_programs(void **state)
         add_program(&w, 1, 5, 0);
         step(&w, 0);
         assert_true(speed_of(&w, 1) == unknown);
-        show(&w);
+        show(&w, true);
         sg_governor_save(w.g, &r);
         assert_int_equal(r.error, 0);
         world_of_two_cpus(&again);
@@ -102,10 +107,27 @@ static void test_programs(void **state)
         }
 }
 
+/* What it said on its CPUs counts as said on these, however seldom the node is looked at. */
+static void test_between_looks(void **state)
+{
+        struct world w;
+
+        (void)state;
+        world_of_two_cpus(&w);
+        add_program(&w, 1, 5, 0);
+        show(&w, false);
+        add_program(&w, 3, 5, 200);
+        step(&w, 200);
+        if (!(speed_of(&w, 3) > 1.7))
+                fail_msg("%.2f times as fast on two CPUs as on one", speed_of(&w, 3));
+        sg_governor_free(w.g);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_programs),
+                cmocka_unit_test(test_between_looks),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -197,9 +197,10 @@ struct course {
 static void go(struct sg_learner *l, struct course *c, double own, double speed, unsigned seconds,
                double steps)
 {
+        sg_learner_give(l, c->now, c->cpu, own);
         for (unsigned i = 0; i < seconds; i++) {
                 struct sg_report counters = {.has = SG_REPORT_STEP};
-                struct sg_learner_use u = {.own = own, .use = {NONE, NONE, NONE, NONE}};
+                struct sg_learner_use u = {.use = {NONE, NONE, NONE, NONE}};
 
                 u.now = c->now += 1;
                 u.cpu = c->cpu += own;
