@@ -9,7 +9,7 @@ import realmodes
 import realtables
 
 LEARN_EVERY_SEC = 1
-LEARN_SEC, BESIDE_FROM_SEC, BESIDE_SEC = 16, 5, 5  # it runs about so long; from then on with a companion, for so long
+LEARN_SEC, BESIDE_FROM_SEC, BESIDE_SEC = 24, 7, 9  # it runs about so long; from then on with a companion, for so long
 # One thread that says nothing, for so long by the clock.
 COMPANION = "import time; end = time.monotonic() + {}\nwhile time.monotonic() < end: pass"
 COST_MOST, OFF_MOST = 1.02, .10
