@@ -248,6 +248,7 @@ NEEDS_bench-loop := build check
 NEEDS_bench-loop-vm := build vm
 NEEDS_bench-monitor := build bench
 NEEDS_bench-parse := build bench
+NEEDS_bench-siege := build check
 NEEDS_bench-sim := build bench
 NEEDS_bench-vm := build vm
 NEEDS_bench-omp := build check
@@ -340,7 +341,7 @@ coverage: deps
 	+@$(MAKE) --no-print-directory VARIANT=cov coverage
 endif
 
-.PHONY: demo bench-against bench-launch bench-loop bench-loop-vm bench-monitor bench-parse bench-real bench-sim bench-vm bench-omp
+.PHONY: demo bench-against bench-launch bench-loop bench-loop-vm bench-monitor bench-parse bench-real bench-siege bench-sim bench-vm bench-omp
 demo: deps all $(WORKLOADS)
 	@$(TEST_ENV) tests/demo/demo
 # Those in the README, from live runs; the screen is tmux's.
@@ -356,6 +357,8 @@ bench-loop-vm: deps all $(O)/tests/workloads/busprobe
 	@$(TEST_ENV) tests/bench/bench-loop-vm
 bench-monitor: deps all $(BENCHES)
 	@$(TEST_ENV) tests/bench/bench-monitor; first=$$?; $(TEST_ENV) tests/bench/bench-watch && exit $$first
+bench-siege: deps all $(WORKLOADS)
+	@$(TEST_ENV) SG_SIEGE_BENCH=1 SG_SIEGE_SECONDS=$(or $(SG_SIEGE_SECONDS),120) tests/integration/siege
 bench-sim: deps $(O)/schedctl
 	@$(TEST_ENV) tests/bench/bench-sim
 bench-against: deps all $(BENCHES) $(WORKLOADS)
@@ -490,6 +493,7 @@ help:
 #h make bench-loop      a step of each policy, and from a job's start or end to changed weights
 #h make bench-loop-vm   the latter under systemd in a guest, next to one SetUnitProperties
 #h make bench-monitor   what it costs to watch jobs: samples, logs, the whole governor, next to peers
+#h make bench-siege     what a user waits at most while four others attack for SG_SIEGE_SECONDS (120)
 #h make bench-sim       how fast policies are simulated: 300 instances of 15 jobs each
 #h make bench-parse     how fast logs are read, next to regexec(3)
 #h make bench-omp       OpenMP programs: under a quota, two of which one comes later, and alone; beside fixed threads

@@ -101,6 +101,12 @@ class User:
                               stderr=subprocess.DEVNULL, check=False).returncode == 0
 
 
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
 # --- the bus, by hand: what schedctl would never send ---
 
 class RawBus:
@@ -130,8 +136,8 @@ class RawBus:
     def __exit__(self, *exc):
         self.close()
 
-    def call(self, member, signature="", body=b"", job=None, fds=()):
-        """Sends a call to the manager, or to a job; all of it in little endian."""
+    def call(self, member, signature="", body=b"", job=None, fds=(), announced=None):
+        """Sends a call to the manager, or to a job; all of it in little endian. `announced`: so long the body is said to be."""
         self.serial += 1
         path, interface = "/org/schedgov1", "Manager"
         if job is not None:
@@ -146,7 +152,8 @@ class RawBus:
             fields += value.encode() + b"\0"
         if fds:
             fields += b"\0" * (-len(fields) % 8) + b"\x09\1u\0" + struct.pack("<I", len(fds))
-        header = struct.pack("<cBBBIII", b"l", 1, 0, 1, len(body), self.serial, len(fields))
+        size = len(body) if announced is None else announced
+        header = struct.pack("<cBBBIII", b"l", 1, 0, 1, size, self.serial, len(fields))
         data = header + fields + b"\0" * (-(len(header) + len(fields)) % 8) + body
         if fds:
             assert socket.send_fds(self.socket, [data], fds) == len(data)
@@ -178,13 +185,20 @@ def pack_string(s):
     return struct.pack("<I", len(s)) + s + b"\0"
 
 
+class U32(int):
+    """A number that is u on the bus, where others are t."""
+
+
 def pack_options(options):
-    """a{sv} with values of type s, t or b, at the start of a body."""
+    """a{sv} with values of type s, t, u or b, at the start of a body."""
     entries = b""
     for key, value in options.items():
         entries += b"\0" * (-(len(entries)) % 8) + pack_string(key.encode())
         if isinstance(value, bool):
             entries += b"\1b\0"
+            entries += b"\0" * (-len(entries) % 4) + struct.pack("<I", value)
+        elif isinstance(value, U32):
+            entries += b"\1u\0"
             entries += b"\0" * (-len(entries) % 4) + struct.pack("<I", value)
         elif isinstance(value, int):
             entries += b"\1t\0"

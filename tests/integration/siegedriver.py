@@ -1,0 +1,301 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A siege: users who want the governor for themselves, and a fifth one who only wants to be served.
+
+An attack (attackers.py) is a class: what its user does again and again, in a process of their own. The
+fifth user submits, waits, lists and reads once a second; that takes so long alone, and so long under
+siege, and must always succeed. What CPU time the attackers' own processes get is the kernel's to divide:
+they are nice, so that what is measured is what they make the governor do.
+"""
+import contextlib
+import ctypes
+import json
+import os
+import signal
+import socket
+import statistics
+import sys
+import time
+import traceback
+
+from harness import IN_GUEST, INSTRUMENTED, PATIENCE, comm, parent, until
+from pathdriver import RawBus, User, text
+
+CONFIG = """[Metrics]
+Listen={port}
+[Queue]
+MaxJobs=40
+KillGrace=300ms
+[Logs]
+MaxSize=1M
+Keep=1
+"""
+ATTACKERS = range(61001, 61005)
+FIFTH = 61005
+NAMELESS = 62001  # in no file
+SECONDS = int(os.environ.get("SG_SIEGE_SECONDS", "20"))
+BENCH = os.environ.get("SG_SIEGE_BENCH") == "1"
+TIMES = 5  # as long as without attackers
+UNFELT = 0.5  # seconds: what is shorter isn't too long, as a machine that does other things can't tell it from noise
+OTHERS = {"scrape": 2, "report": 10, "progress": 10}  # seconds: what goes by turns and rhythms, not by one request
+ALONE = 5  # rounds
+RSS_MAX = 64 << 20
+PR_SET_PDEATHSIG = 1
+NOTIFY = 'use Socket; socket(S, AF_UNIX, SOCK_DGRAM, 0) && connect(S, sockaddr_un($ENV{NOTIFY_SOCKET})) or die $!; '
+# Says once how far it is, as libschedgov does, without waiting for room; and goes on until somebody opens the FIFO.
+REPORT = NOTIFY + r'send(S, "SCHEDGOV_STEP=30\nSCHEDGOV_TOTAL_STEPS=120\nSCHEDGOV_EVAL=0.5", 0x40) or die $!; open(F, "<", shift)'
+STEPS = "i=0; while :; do i=$((i+1)); echo step $i/1000000 loss=0.5; sleep .1; done"
+
+
+def become(uid):
+    os.setgroups([])
+    os.setgid(uid)
+    os.setuid(uid)
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+class Attack:
+    """`act` is called until the end. Whatever it is refused is fine, as is a connection that is cut off."""
+    PAUSE = 0.02  # seconds between two acts
+    UIDS = ()  # who does it; else one of the four
+
+    def __init__(self, g, uid, fifth):
+        self.g, self.uid, self.fifth = g, uid, fifth
+        self.pid, self.bus = 0, None
+
+    def prepare(self):
+        """As root, before it begins."""
+
+    def begin(self):
+        """As its user, once."""
+
+    def act(self):
+        """As its user."""
+
+    def check(self):
+        """As root, after it: what it may not have reached."""
+
+    def lift(self):
+        """As root, at the end: what prepare() has made goes."""
+
+    def start(self):
+        self.prepare()
+        sys.stdout.flush()
+        self.pid = os.fork()
+        if self.pid == 0:
+            self.live()
+
+    def live(self):
+        try:
+            os.nice(10)
+            become(self.uid)
+            while not self.patiently(self.begin):
+                time.sleep(self.PAUSE)
+            while True:
+                self.patiently(self.act)
+                time.sleep(self.PAUSE)
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(1)
+
+    def patiently(self, what):
+        """Whether it was granted."""
+        try:
+            what()
+            return True
+        except (OSError, AssertionError):
+            self.hang_up()
+            return False
+
+    def alive(self):
+        return os.waitpid(self.pid, os.WNOHANG)[0] == 0
+
+    def stop(self):
+        if not self.pid:
+            return
+        with contextlib.suppress(ProcessLookupError, ChildProcessError):
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+        self.pid = 0
+        self.lift()
+
+    # --- what several of them do ---
+
+    def hang_up(self):
+        if self.bus:
+            self.bus.close()
+        self.bus = None
+
+    def ask(self, member, signature, body):
+        """A call on a connection that is kept; the answer, b"" for a refusal."""
+        if not self.bus:
+            self.bus = RawBus(self.g.socket)
+        self.bus.call(member, signature, body)
+        granted, answer = self.bus.reply()
+        if granted is None:
+            self.hang_up()
+        return answer if granted else b""
+
+
+def runtime_dir(g):
+    return os.path.dirname(g.socket)
+
+
+def daemon_pid(g):
+    return g.pid if IN_GUEST else g.daemon.pid
+
+
+def lives(g):
+    """The daemon and its writer: where the latter dies, the former executes itself anew."""
+    return {pid for pid in map(int, filter(str.isdigit, os.listdir("/proc")))
+            if pid == daemon_pid(g) or (parent(pid) == daemon_pid(g) and comm(pid) == "schedgov-store")}
+
+
+def peak_rss(g):
+    return next(int(line.split()[1]) << 10 for line in text(f"/proc/{daemon_pid(g)}/status").splitlines()
+                if line.startswith("VmHWM:"))
+
+
+def descriptors(g):
+    return len(os.listdir(f"/proc/{daemon_pid(g)}/fd"))
+
+
+def scrape(port):
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as s:
+        s.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        data = b""
+        while piece := s.recv(65536):
+            data += piece
+    return data
+
+
+class Fifth:
+    """One whose steady job says ten times a second how far it is."""
+
+    def __init__(self, g):
+        self.g, self.user, self.times, self.step = g, User(g, FIFTH), {}, 0
+        self.fifo = f"{g.work}/fifth"
+        os.mkfifo(self.fifo)
+        os.chmod(self.fifo, 0o644)
+        self.steady = self.user.shell(STEPS)
+        until(self.goes_on, "a step of the steady job")
+
+    def ctl(self, *args):
+        return self.user.ctl(*args, timeout=PATIENCE).stdout
+
+    def document(self, n):
+        return json.loads(self.ctl("status", str(n), "--json"))
+
+    def reported(self, n):
+        progress = self.document(n)["progress"]
+        return progress and progress["step"] == 30
+
+    def let_go(self):
+        """Whether a job waited for that."""
+        try:
+            os.close(os.open(self.fifo, os.O_WRONLY | os.O_NONBLOCK))
+        except OSError:  # nobody has opened it
+            return False
+        return True
+
+    def goes_on(self):
+        """Whether its steady job is seen to be farther than before."""
+        progress = self.document(self.steady)["progress"]
+        before, self.step = self.step, progress["step"] if progress and progress["step"] else self.step
+        return self.step > before
+
+    def timed(self, kind, call, *args):
+        begun = time.monotonic()
+        result = call(*args)
+        self.times.setdefault(kind, []).append(time.monotonic() - begun)
+        return result
+
+    def round(self):
+        """What they want, once. Each failure is an exception."""
+        n = int(self.timed("submit", self.ctl, "submit", "--", "perl", "-e", REPORT, self.fifo))
+        self.timed("report", until, lambda: self.reported(n), f"the report of job {n}")
+        assert str(n) in self.timed("list", self.ctl, "list")
+        until(self.let_go, f"job {n} at its FIFO")
+        self.timed("wait", self.ctl, "wait", str(n))
+        assert self.timed("status", self.document, n)["state"] == "exited"
+        page = self.timed("scrape", scrape, self.g.port)
+        assert page.startswith(b"HTTP/1.1 200"), page[:100]
+        self.timed("progress", until, self.goes_on, "a step of the steady job")
+
+    def rounds(self, enough):
+        """One each second until then."""
+        while not enough():
+            begun = time.monotonic()
+            self.round()
+            time.sleep(max(0, begun + 1 - time.monotonic()))
+
+    def take_times(self):
+        times, self.times = self.times, {}
+        return times
+
+
+def allowed(kind, alone):
+    """How long that may take under siege."""
+    return OTHERS.get(kind) or (UNFELT if BENCH else max(TIMES * max(alone), UNFELT))
+
+
+def compare(alone, besieged):
+    """Prints both; what took too long."""
+    too_long = []
+    for kind, times in besieged.items():
+        limit = allowed(kind, alone[kind])
+        print(f"# {kind:8}  alone {statistics.median(alone[kind]) * 1000:5.0f} ms, at most {max(alone[kind]) * 1000:5.0f}"
+              f"   besieged {statistics.median(times) * 1000:5.0f} ms, at most {max(times) * 1000:5.0f}"
+              f"  of {limit * 1000:.0f} in {len(times)} rounds", flush=True)
+        if max(times) > limit:
+            too_long.append(f"{kind}: {max(times):.2f} s, and {max(alone[kind]):.2f} s alone")
+    return too_long
+
+
+def free_all(g, uids):
+    """What frees room always works: each of them takes back all that they have."""
+    for uid in uids:
+        begun = time.monotonic()
+        User(g, uid).ctl("cancel", "--all", timeout=PATIENCE)
+        print(f"# cancel --all of {uid} took {time.monotonic() - begun:.2f} s")
+
+
+def nothing_left(g, before):
+    until(lambda: not json.loads(g.ctl("list", "--json").stdout)["jobs"], "end of all jobs")
+    until(lambda: not g.groups(), "end of all groups")
+    until(lambda: not [n for n in os.listdir(f"{g.state}/jobs") if n[0] != "."], "end of all attempts")
+    until(lambda: not os.listdir(f"{runtime_dir(g)}/allocation"), "end of all allocations")
+    until(lambda: descriptors(g) <= before, f"end of descriptors: {descriptors(g)}, {before} before")
+
+
+def siege(g, kinds, seconds=SECONDS):
+    """These attacks at once, shared out among four users, for so long."""
+    fifth = Fifth(g)
+    rounds = iter(range(ALONE))
+    fifth.rounds(lambda: next(rounds, None) is None)
+    alone, alive, before = fifth.take_times(), lives(g), descriptors(g)
+    with open(f"/proc/{daemon_pid(g)}/clear_refs", "w", encoding="ascii") as f:
+        f.write("5")  # VmHWM begins anew
+    attacks = [kind(g, uid, fifth) for i, kind in enumerate(kinds)
+               for uid in kind.UIDS or [ATTACKERS[i % len(ATTACKERS)]]]
+    try:
+        for attack in attacks:
+            attack.start()
+        end = time.monotonic() + seconds
+        fifth.rounds(lambda: time.monotonic() > end)
+        too_long = compare(alone, fifth.take_times())
+        rss = peak_rss(g)
+        print(f"# the daemon had {rss >> 20} MiB at most", flush=True)
+        assert all(attack.alive() for attack in attacks), "an attack has ended by itself"
+        for attack in attacks:
+            attack.check()
+    finally:
+        for attack in attacks:
+            attack.stop()
+    assert not too_long, "; ".join(too_long)
+    assert lives(g) == alive, "the daemon is another one"
+    assert INSTRUMENTED or rss <= RSS_MAX, f"{rss >> 20} MiB"
+    free_all(g, sorted({attack.uid for attack in attacks}))
+    fifth.round()
+    fifth.ctl("cancel", str(fifth.steady))
+    nothing_left(g, before)
