@@ -23,7 +23,7 @@ int sg_pages_ask(struct sg_pages *p, const char *cursor, struct sg_error *e)
         r = sg_client_manager(p->client, p->member, &m, e);
         if (r < 0)
                 return r;
-        r = sg_request_append_filter(m, p->inv, p->flag, p->user,
+        r = sg_request_append_filter(m, p->inv, p->flag,
                                      p->left < SG_PAGE_MAX ? p->left : SG_PAGE_MAX);
         if (r >= 0)
                 r = sd_bus_message_append(m, "s", cursor);

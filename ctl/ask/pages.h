@@ -10,7 +10,6 @@ struct sg_pages {
         struct sg_client *client;
         const char *member;              /* "ListJobs", "DescribeJobs" */
         const char *flag;                /* as of sg_request_append_filter() */
-        const char *user;                /* likewise */
         const struct sg_invocation *inv; /* the filter */
         uint64_t left;                   /* how many more are wanted; SG_UNLIMITED */
         sd_bus_slot *slot;               /* of the page under way */

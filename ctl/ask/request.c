@@ -148,7 +148,7 @@ int sg_request_append_changes(sd_bus_message *m, const struct sg_invocation *inv
 }
 
 int sg_request_append_filter(sd_bus_message *m, const struct sg_invocation *inv, const char *flag,
-                             const char *user, uint64_t limit)
+                             uint64_t limit)
 {
         int r = sd_bus_message_open_container(m, 'a', "{sv}");
 
@@ -156,8 +156,6 @@ int sg_request_append_filter(sd_bus_message *m, const struct sg_invocation *inv,
                 r = append_given(m, inv);
         if (r >= 0 && flag)
                 r = sd_bus_message_append(m, "{sv}", flag, "b", true);
-        if (r >= 0 && user)
-                r = sd_bus_message_append(m, "{sv}", "user", "s", user);
         if (r >= 0)
                 r = sd_bus_message_append(m, "{sv}", "limit", "t", limit);
         return r < 0 ? r : sd_bus_message_close_container(m);

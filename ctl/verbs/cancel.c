@@ -8,19 +8,6 @@
 #include "ctl/show/row.h"
 #include "ctl/verbs/verbs.h"
 #include <errno.h>
-#include <pwd.h>
-#include <stdio.h>
-
-static int own_name(char **ret)
-{
-        const struct passwd *pw = getpwuid(geteuid());
-
-        if (pw)
-                *ret = strdup(pw->pw_name);
-        else if (asprintf(ret, "%u", geteuid()) < 0)
-                *ret = NULL;
-        return *ret ? 0 : -ENOMEM;
-}
 
 /* Adds the ids of one page, 1 when another is under way. */
 static int collect_page(struct sg_pages *pages, struct sg_ids *ids, struct sg_error *e)
@@ -49,19 +36,10 @@ static int collect_page(struct sg_pages *pages, struct sg_ids *ids, struct sg_er
 static int collect_own(struct sg_client *c, const struct sg_invocation *inv, struct sg_ids *ids,
                        struct sg_error *e)
 {
-        _cleanup_free_ char *user = NULL;
-        struct sg_pages pages = {.client = c,
-                                 .member = "ListJobs",
-                                 .inv = inv,
-                                 .flag = "not_adopted",
-                                 .left = SG_UNLIMITED};
-        int r;
+        struct sg_pages pages = {
+                .client = c, .member = "ListJobs", .inv = inv, .flag = "own", .left = SG_UNLIMITED};
+        int r = sg_pages_ask(&pages, "", e);
 
-        r = own_name(&user);
-        if (r < 0)
-                return r;
-        pages.user = user;
-        r = sg_pages_ask(&pages, "", e);
         while (r >= 0 && (r = collect_page(&pages, ids, e)) > 0)
                 ;
         sg_pages_deinit(&pages);

@@ -18,7 +18,7 @@
 #define ROW_BYTES 256U
 
 struct filter {
-        bool finished, only_finished, not_adopted;
+        bool finished, only_finished, own;
         char *user, *state, *name, *class;
         uint64_t since, until, limit;
 };
@@ -102,8 +102,8 @@ static int read_filter_key(const char *key, sd_bus_message *m, void *userdata, s
                 return read_flag(m, &f->finished);
         if (strcmp(key, "only_finished") == 0)
                 return read_flag(m, &f->only_finished);
-        if (strcmp(key, "not_adopted") == 0)
-                return read_flag(m, &f->not_adopted);
+        if (strcmp(key, "own") == 0)
+                return read_flag(m, &f->own);
         if (strcmp(key, "user") == 0)
                 return read_string(m, &f->user);
         if (strcmp(key, "state") == 0)
@@ -151,10 +151,11 @@ static int read_cursor(struct page *p, const char *cursor, sd_bus_error *error)
 /* Rows and documents */
 
 /* A live job; when it will have ended, nobody knows. */
-static bool fits(const struct filter *f, const struct sg_job *j)
+static bool fits(const struct filter *f, const struct sg_job *j, const struct sg_client *c)
 {
-        return (!f->not_adopted || j->adopted == SG_ADOPTED_NOT) &&
-               (!f->user || strcmp(f->user, j->user) == 0) &&
+        bool own = c && j->uid == c->caller.uid && j->adopted == SG_ADOPTED_NOT;
+
+        return (!f->own || own) && (!f->user || strcmp(f->user, j->user) == 0) &&
                (!f->state || strcmp(f->state, sg_job_state_to_string(j->state)) == 0) &&
                (!f->name || strcmp(f->name, j->name) == 0) &&
                (!f->class || strcmp(f->class, j->class) == 0) && f->since == 0 && f->until == 0;
@@ -263,7 +264,7 @@ static void add_live(struct page *p)
                         break;
                 if (l->job.key.n <= p->after || !is_listed_as_live(p, l) ||
                     (c && !sg_caller_may_see(m, &c->caller, l->job.uid)) ||
-                    !fits(&p->filter, &l->job))
+                    !fits(&p->filter, &l->job, c))
                         continue;
                 append(p, &l->job, l);
         }
