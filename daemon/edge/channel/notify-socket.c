@@ -21,14 +21,14 @@
  * At most 64 datagrams in a row, then others have their turn; at most 10 such rounds in 50 ms. A
  * flood fills the kernel's queue at once, so a round of it is about max_dgram_qlen + 1 datagrams:
  * 11 where the kernel's default holds, which costs some 30 µs a round, under one percent of a CPU;
- * at systemd's 512 a round is 64, and the flood costs two or three percent.
+ * at systemd's 512 a round is 64, and the flood costs two or three percent. With that they have
+ * their turn as everybody has: behind all else, who keeps the bus busy would have no job heard.
  */
 #define ROUND_MAX 64
 #define ROUNDS 10
 #define ROUNDS_USEC 50000
-#define PRIORITY (SD_EVENT_PRIORITY_NORMAL + 10)
-/* Jobs' own sockets have their turns, each for what its queue holds: as much work in all. */
-#define TURN_MAX 16
+/* Jobs' own sockets have their turns, each for a few: that is as much work in all. */
+#define TURN_MAX 4
 #define TURNS 40
 
 #define QUIET_USEC (60 * 1000000ULL) /* between two complaints of one kind */
@@ -211,12 +211,7 @@ static int watch(struct sg_notify_socket *n)
 {
         int r = sd_event_add_io(n->event, &n->source, n->fd, EPOLLIN, on_readable, n);
 
-        if (r < 0)
-                return r;
-        r = sd_event_source_set_priority(n->source, PRIORITY);
-        if (r < 0)
-                return r;
-        return sd_event_source_set_ratelimit(n->source, ROUNDS_USEC, ROUNDS);
+        return r < 0 ? r : sd_event_source_set_ratelimit(n->source, ROUNDS_USEC, ROUNDS);
 }
 
 /* Sockets of jobs */
@@ -336,7 +331,7 @@ int sg_notify_socket_new(struct sg_notify_socket **ret, sd_event *event,
         if (r >= 0)
                 r = sg_poller_new(&n->poller, event, on_door);
         if (r >= 0)
-                r = sg_poller_restrain(n->poller, PRIORITY, ROUNDS_USEC, TURNS);
+                r = sg_poller_restrain(n->poller, ROUNDS_USEC, TURNS);
         if (r < 0)
                 return r;
         *ret = TAKE_PTR(n);

@@ -54,11 +54,9 @@ struct sg_poller *sg_poller_free(struct sg_poller *p)
         return NULL;
 }
 
-int sg_poller_restrain(struct sg_poller *p, int64_t priority, uint64_t usec, unsigned times)
+int sg_poller_restrain(struct sg_poller *p, uint64_t usec, unsigned times)
 {
-        int r = sd_event_source_set_priority(p->source, priority);
-
-        return r < 0 ? r : sd_event_source_set_ratelimit(p->source, usec, times);
+        return sd_event_source_set_ratelimit(p->source, usec, times);
 }
 
 static int add(struct sg_poller *p, int fd, uint32_t events, void *userdata)

@@ -16,8 +16,8 @@ typedef void (*sg_poller_cb)(void *userdata);
 int sg_poller_new(struct sg_poller **ret, sd_event *event, sg_poller_cb ready);
 struct sg_poller *sg_poller_free(struct sg_poller *p); /* NULL is fine */
 
-/* They are behind all else, and told of at most so often in so long. */
-int sg_poller_restrain(struct sg_poller *p, int64_t priority, uint64_t usec, unsigned times);
+/* They are told of at most so often in so long. */
+int sg_poller_restrain(struct sg_poller *p, uint64_t usec, unsigned times);
 
 int sg_poller_add(struct sg_poller *p, int fd, void *userdata);
 /* A kernel's file that poll(2) tells changes of (kernfs). It need not be read: each change is told

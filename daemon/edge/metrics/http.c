@@ -21,6 +21,10 @@
  * With 64 places a thousand who say nothing are dealt with in a second, at no more than 1,280 a
  * second. */
 #define CONNECTION_GRANTED_USEC (50 * SG_USEC_PER_MSEC)
+/* It has its turn among all else, and in one turn so many places are given to somebody else at
+ * most: who keeps the daemon busy in other ways keeps nobody from its metrics, nor the other way
+ * round. */
+#define TURN_MAX 8U
 
 #ifndef IPV6_FREEBIND
 #define IPV6_FREEBIND 78
@@ -243,11 +247,11 @@ static uint64_t next_usec(struct sg_http *h, uint64_t now, bool crowded)
         return next;
 }
 
-/* When to look again without being asked to. */
-static int wait_for_next(struct sg_http *h, uint64_t now)
+/* When to look again without being asked to: at once, if there is more to be done. */
+static int wait_for_next(struct sg_http *h, uint64_t now, bool more)
 {
         bool full = h->n >= CONNECTIONS_MAX, crowded = is_crowded(h);
-        uint64_t next = next_usec(h, now, crowded);
+        uint64_t next = more ? now : next_usec(h, now, crowded);
 
         (void)sd_event_source_set_enabled(h->crowd,
                                           full && !crowded ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
@@ -260,16 +264,18 @@ static int wait_for_next(struct sg_http *h, uint64_t now)
 static int run(struct sg_http *h)
 {
         uint64_t now = sg_now_monotonic_usec();
+        bool more = true;
 
         cut_late(h, now);
         /* At its limit it stops to listen, and begins again only when it is run with room for one
          * (0.9.75; nothing else wakes it up for that). */
-        do {
+        for (unsigned i = 0; more && i < TURN_MAX; i++) {
                 h->closed = false;
                 (void)h->mhd->run(h->daemon);
-        } while (h->closed || make_place(h, now));
+                more = h->closed || make_place(h, now);
+        }
         cut_ended(h);
-        return wait_for_next(h, now);
+        return wait_for_next(h, now, more);
 }
 
 static int on_io(sd_event_source *source, int fd, uint32_t revents, void *userdata)
@@ -285,17 +291,6 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
         (void)source;
         (void)usec;
         return run(userdata);
-}
-
-/* Jobs first. */
-static int put_last(struct sg_http *h)
-{
-        sd_event_source *const sources[] = {h->io, h->crowd, h->timer};
-        int r = 0;
-
-        for (size_t i = 0; r >= 0 && i < SG_ELEMENTSOF(sources); i++)
-                r = sd_event_source_set_priority(sources[i], SD_EVENT_PRIORITY_IDLE);
-        return r;
 }
 
 static int add_sources(struct sg_http *h, sd_event *event)
@@ -316,7 +311,7 @@ static int add_sources(struct sg_http *h, sd_event *event)
                 r = sd_event_source_set_enabled(h->crowd, SD_EVENT_OFF);
         if (r >= 0)
                 r = sd_event_source_set_enabled(h->timer, SD_EVENT_OFF);
-        return r < 0 ? r : put_last(h);
+        return r;
 }
 
 /* The object */

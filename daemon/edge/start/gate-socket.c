@@ -10,9 +10,7 @@
 
 #define BACKLOG 128
 
-/* After all that has to be done, and 800 a second: what connects here may be a flood, and each is
- * looked for among all jobs. */
-#define PRIORITY (SD_EVENT_PRIORITY_NORMAL + 10)
+/* 800 a second: what connects here may be a flood, and each is looked for among all jobs. */
 #define ROUND_MAX 8
 #define ROUNDS 5
 #define ROUNDS_USEC 50000
@@ -78,12 +76,7 @@ static int watch(struct sg_gate_socket *s, sd_event *event)
 {
         int r = sd_event_add_io(event, &s->source, s->fd, EPOLLIN, on_readable, s);
 
-        if (r < 0)
-                return r;
-        r = sd_event_source_set_priority(s->source, PRIORITY);
-        if (r < 0)
-                return r;
-        return sd_event_source_set_ratelimit(s->source, ROUNDS_USEC, ROUNDS);
+        return r < 0 ? r : sd_event_source_set_ratelimit(s->source, ROUNDS_USEC, ROUNDS);
 }
 
 struct sg_gate_socket *sg_gate_socket_free(struct sg_gate_socket *s)

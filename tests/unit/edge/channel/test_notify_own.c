@@ -141,12 +141,48 @@ static void test_flood_elsewhere(void **state)
         assert_in_range(WEXITSTATUS(status), 0, REPORTS / 10);
 }
 
+#define BUSY_MAX 1000 /* turns of something else */
+
+static int on_busy(sd_event_source *source, uint64_t usec, void *userdata)
+{
+        unsigned *turns = userdata;
+
+        (void)usec;
+        assert_true(++*turns < BUSY_MAX);
+        return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+}
+
+/* However busy the daemon is kept by others, say on its bus, both sockets have their turns. */
+static void test_loop_is_never_idle(void **state)
+{
+        struct fixture *f = *state;
+        sd_event_source *busy;
+        unsigned turns = 0;
+        char path[64];
+        int own;
+
+        assert_int_equal(sg_path_join(path, sizeof(path), f->dir, "own"), 0);
+        assert_int_equal(sg_notify_socket_admit(f->socket, &f->key, path, geteuid()), 0);
+        assert_true(sd_event_add_time(f->event, &busy, CLOCK_MONOTONIC, 0, 0, on_busy, &turns) >=
+                    0);
+        own = connect_to(path);
+        assert_int_equal(send(own, "STEP=1", 6, MSG_DONTWAIT), 6);
+        assert_int_equal(send(f->client, "EPOCH=2", 7, MSG_DONTWAIT), 7);
+        while (f->messages < 2)
+                assert_return_code(sd_event_run(f->event, 0), 0);
+        assert_int_equal(f->report.step, 1);
+        assert_int_equal(f->report.epoch, 2);
+        sd_event_source_disable_unref(busy);
+        (void)sg_close(own);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test_setup_teardown(test_own, setup, teardown),
                 cmocka_unit_test_setup_teardown(test_own_users, setup, teardown),
                 cmocka_unit_test_setup_teardown(test_flood_elsewhere, setup, teardown),
+                cmocka_unit_test_setup_teardown(test_loop_is_never_idle, setup, teardown),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

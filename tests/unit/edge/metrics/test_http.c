@@ -248,6 +248,24 @@ static void test_no_page(void **state)
         fetch(b, "*/*", 1);
 }
 
+static int on_busy(sd_event_source *source, uint64_t usec, void *userdata)
+{
+        (void)usec;
+        (void)userdata;
+        return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+}
+
+/* … as a bus is that somebody keeps asking. */
+static void test_loop_is_never_idle(void **state)
+{
+        struct bench *b = *state;
+        sd_event_source *busy;
+
+        assert_true(sd_event_add_time(b->event, &busy, CLOCK_MONOTONIC, 0, 0, on_busy, NULL) >= 0);
+        fetch(b, "*/*", 1);
+        sd_event_source_disable_unref(busy);
+}
+
 /* A page doesn't change under its reader, however slow that is. */
 static void test_slow_reader(void **state)
 {
@@ -334,8 +352,9 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
         const struct CMUnitTest tests[] = {
-                TEST(test_pages_are_shared), TEST(test_no_page), TEST(test_slow_reader),
-                TEST(test_slow_readers),     TEST(test_end),     TEST(test_address_taken),
+                TEST(test_pages_are_shared), TEST(test_no_page),      TEST(test_loop_is_never_idle),
+                TEST(test_slow_reader),      TEST(test_slow_readers), TEST(test_end),
+                TEST(test_address_taken),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
