@@ -4,7 +4,9 @@
 #include "base/time-util.h"
 #include "edge/common/log.h"
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/sockios.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -69,13 +71,30 @@ void sg_client_settle(struct sg_client *c)
         c->unread = unread;
 }
 
+void sg_client_complain(const struct sg_client *c, enum sg_client_fault fault)
+{
+        static const char *const texts[] = {
+                [SG_CLIENT_UNREAD] = "that doesn't read",
+                [SG_CLIENT_UNFINISHED] = "whose message doesn't end",
+                [SG_CLIENT_OVERSIZED] = "whose message is too large",
+        };
+        uint64_t unsaid, now = sg_now_monotonic_usec();
+        char more[64] = "";
+
+        if (!c->told || !sg_complaints_say(c->told, fault, c->caller.uid, now, &unsaid))
+                return;
+        if (unsaid > 0)
+                (void)snprintf(more, sizeof(more), ", after %" PRIu64 " others", unsaid);
+        sg_log(LOG_NOTICE, "dropping a client of uid %u (pid %d) %s%s", c->caller.uid,
+               (int)c->caller.pid, texts[fault], more);
+}
+
 static void stop_sending(struct sg_client *c)
 {
         if (c->name)
                 sg_log(LOG_WARNING, "leaving a message bus that doesn't read");
         else
-                sg_log(LOG_NOTICE, "dropping a client of uid %u (pid %d) that doesn't read",
-                       c->caller.uid, (int)c->caller.pid);
+                sg_client_complain(c, SG_CLIENT_UNREAD);
         sg_client_shut(c);
 }
 

@@ -6,6 +6,7 @@
  */
 
 #include "base/list.h"
+#include "core/account/complaints.h"
 #include "core/account/ledger.h"
 #include "edge/bus/caller.h"
 #include <systemd/sd-bus.h>
@@ -17,6 +18,7 @@ struct sg_client {
         struct sg_caller caller;
         int fd;                     /* its own connection, for us to look at; −1: it has none */
         struct sg_ledger *ledger;   /* its unread answers are charged there; NULL: none */
+        struct sg_complaints *told; /* what was said of clients; NULL: nothing is said of it */
         uint64_t unread, bulk;      /* bytes, so far; those of long answers */
         uint64_t unread_since_usec; /* that nothing has been read, monotonic */
         unsigned n_signals;         /* since the last look */
@@ -46,5 +48,9 @@ void sg_client_send(struct sg_client *c, sd_bus_message *m);
 int sg_client_reply(struct sg_client *c, sd_bus_message *m, uint64_t size);
 /* Charges what lies there unread, as much as it is now. */
 void sg_client_settle(struct sg_client *c);
+/* Why one is dropped. */
+enum sg_client_fault { SG_CLIENT_UNREAD, SG_CLIENT_UNFINISHED, SG_CLIENT_OVERSIZED };
+/* Says that it is, once a minute for each user. */
+void sg_client_complain(const struct sg_client *c, enum sg_client_fault fault);
 /* Ends its connection, or that of its bus; it is reported later. */
 void sg_client_shut(struct sg_client *c);

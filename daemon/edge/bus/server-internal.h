@@ -14,6 +14,7 @@ struct sg_bus_server {
         bool kept; /* the path outlives us */
         struct sg_places places;
         struct sg_ledger *ledger;
+        struct sg_complaints complaints; /* of clients that were dropped */
         const struct sg_bus_server_ops *ops;
         void *userdata;
 

@@ -124,6 +124,7 @@ static int peer_new(struct sg_bus_server *s, int accepted)
         sg_client_init(&p->client);
         p->client.drop = drop;
         p->client.ledger = s->ledger;
+        p->client.told = &s->complaints;
         r = sg_caller_from_socket(&p->client.caller, fd);
         if (r >= 0)
                 r = sg_places_take(&s->places, &p->client);

@@ -8,9 +8,7 @@
 #include "base/cleanup.h"
 #include "base/time-util.h"
 #include "edge/bus/server-internal.h"
-#include "edge/common/log.h"
 #include <errno.h>
-#include <syslog.h>
 
 /* From a message's first byte to its last. */
 #define MESSAGE_USEC (10 * SG_USEC_PER_SEC)
@@ -84,8 +82,7 @@ static void mark_served(struct sg_peer *p)
 
 static void drop_unfinished(struct sg_peer *p)
 {
-        sg_log(LOG_NOTICE, "dropping a client of uid %u (pid %d) whose message doesn't end",
-               p->client.caller.uid, (int)p->client.caller.pid);
+        sg_client_complain(&p->client, SG_CLIENT_UNFINISHED);
         sg_peer_drop(p);
 }
 
@@ -141,8 +138,7 @@ static void retry_user(struct sg_bus_server *s, uid_t uid)
         unread = full ? find_unread(s, uid) : NULL;
         if (!unread)
                 return;
-        sg_log(LOG_NOTICE, "dropping a client of uid %u (pid %d) that doesn't read",
-               unread->client.caller.uid, (int)unread->client.caller.pid);
+        sg_client_complain(&unread->client, SG_CLIENT_UNREAD);
         sg_peer_drop(unread);
 }
 
@@ -256,8 +252,7 @@ static void handle(struct sg_peer *p)
 static void end(struct sg_peer *p, int error)
 {
         if (error == -EMSGSIZE)
-                sg_log(LOG_NOTICE, "dropping a client of uid %u (pid %d): its message is too large",
-                       p->client.caller.uid, (int)p->client.caller.pid);
+                sg_client_complain(&p->client, SG_CLIENT_OVERSIZED);
         sg_peer_drop(p);
 }
 

@@ -4,6 +4,7 @@
 #include "base/datagram.h"
 #include "base/file.h"
 #include "base/list.h"
+#include "core/account/complaints.h"
 #include "edge/channel/notify-internal.h"
 #include "edge/common/log.h"
 #include "edge/common/poller.h"
@@ -31,9 +32,7 @@
 #define TURN_MAX 4
 #define TURNS 40
 
-#define QUIET_USEC (60 * 1000000ULL) /* between two complaints of one kind */
-
-enum complaint { FOREIGN, MALFORMED, OVERSIZED, TOO_MANY_SIGNALS, _COMPLAINT_MAX };
+enum complaint { FOREIGN, MALFORMED, OVERSIZED, TOO_MANY_SIGNALS };
 
 struct door {
         struct sg_list link;
@@ -52,11 +51,11 @@ struct sg_notify_socket {
         struct sg_poller *poller;
         struct sg_notify_senders senders;
         struct sg_notify_wishes wishes;
-        uint64_t quiet_until[_COMPLAINT_MAX];
+        struct sg_complaints complaints;
         bool unlisted; /* that there are no access control lists was said */
 };
 
-/* Once a minute for each kind: what comes is up to the jobs, what is logged isn't. */
+/* What comes is up to the jobs, what is logged isn't. */
 static void complain(struct sg_notify_socket *n, enum complaint c, const struct sg_datagram *d,
                      uint64_t now)
 {
@@ -67,12 +66,10 @@ static void complain(struct sg_notify_socket *n, enum complaint c, const struct 
                 [TOO_MANY_SIGNALS] = "asks for a signal, as too many others did",
         };
 
-        if (now < n->quiet_until[c])
-                return;
-        n->quiet_until[c] = now + QUIET_USEC;
-        sg_log(c == FOREIGN ? LOG_DEBUG : LOG_NOTICE,
-               "notification of process %d (user %u) %s, ignoring it and others like it",
-               (int)d->sender, (unsigned)d->uid, texts[c]);
+        if (sg_complaints_say(&n->complaints, c, d->uid, now, NULL))
+                sg_log(c == FOREIGN ? LOG_DEBUG : LOG_NOTICE,
+                       "notification of process %d (user %u) %s, ignoring it and others like it",
+                       (int)d->sender, (unsigned)d->uid, texts[c]);
 }
 
 /* KILL and STOP can't be what a program wants to be told by. */

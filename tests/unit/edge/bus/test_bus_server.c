@@ -217,6 +217,41 @@ static void test_absurd_sizes(void **state)
         assert_others_are_served(f);
 }
 
+static unsigned count_in(int fd, const char *what)
+{
+        char text[4096] = "", *p = text;
+        unsigned n = 0;
+
+        assert_true(pread(fd, text, sizeof(text) - 1, 0) >= 0);
+        while ((p = strstr(p, what))) {
+                p += strlen(what);
+                n++;
+        }
+        return n;
+}
+
+/* Whoever is dropped again and again fills no log. */
+static void test_told_once(void **state)
+{
+        static const unsigned char large[16] = {'l', 1, 0, 1, 0, 0, 0, 7, 1, 0, 0, 0};
+        struct fixture *f = *state;
+        _cleanup_close_ int log = memfd_create("log", MFD_CLOEXEC);
+        _cleanup_close_ int before = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+
+        sg_log_set_level(LOG_NOTICE);
+        assert_return_code(dup2(log, STDERR_FILENO), errno);
+        for (int i = 0; i < 3; i++) {
+                _cleanup_close_ int fd = open_raw(f->path);
+
+                authenticate_raw(f, fd);
+                send_raw(fd, large, sizeof(large));
+                wait_until(f, is_closed(fd));
+        }
+        assert_return_code(dup2(before, STDERR_FILENO), errno);
+        assert_int_equal(f->disconnected, 3);
+        assert_int_equal(count_in(log, "too large"), 1);
+}
+
 /* Who sees the ends of messages elsewhere than sd-bus could let it take in what nobody has looked
  * at: text behind BEGIN before authentication, in what looks like a message. */
 static void test_text_in_disguise(void **state)
@@ -514,6 +549,7 @@ int main(void)
                 TEST(test_paths),
                 TEST(test_garbage),
                 TEST(test_absurd_sizes),
+                TEST(test_told_once),
                 TEST(test_text_in_disguise),
                 TEST(test_no_message_inside),
                 TEST(test_never_authenticates),
