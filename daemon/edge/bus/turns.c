@@ -282,12 +282,13 @@ static void serve(struct sg_peer *p)
         listen_to(p, EPOLLIN);
 }
 
-static int on_turn(sd_event_source *source, void *userdata)
+static int on_turn(sd_event_source *source, uint64_t usec, void *userdata)
 {
         struct sg_bus_server *s = userdata;
         struct sg_peer *p = next_peer(s);
 
         (void)source;
+        (void)usec;
         if (p)
                 serve(p);
         if (next_peer(s))
@@ -297,10 +298,15 @@ static int on_turn(sd_event_source *source, void *userdata)
 
 /* Life */
 
+/* The next turn is always due, and comes behind all that was ready before it: a timer, as of two of
+ * one priority the one is first that has been pending for longer, and sd-event (252) takes a
+ * deferred source to have been pending ever since it was made. */
 int sg_turns_init(struct sg_bus_server *s)
 {
-        int r = sd_event_add_defer(s->event, &s->turn, on_turn, s);
+        int r = sd_event_add_time(s->event, &s->turn, CLOCK_MONOTONIC, 0, 0, on_turn, s);
 
+        if (r >= 0)
+                r = sd_event_source_set_enabled(s->turn, SD_EVENT_OFF);
         if (r >= 0)
                 r = sd_event_add_time_relative(s->event, &s->retry, CLOCK_MONOTONIC, 0, 0, on_retry,
                                                s);

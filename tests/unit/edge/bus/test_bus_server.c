@@ -460,6 +460,47 @@ static void test_unfinished_message(void **state)
         assert_others_are_served(f);
 }
 
+#define CALLS 200U
+
+struct another {
+        struct fixture *fixture;
+        unsigned calls; /* that were answered before it had its turn; 0: it hasn't */
+};
+
+static int on_another(sd_event_source *source, int fd, uint32_t revents, void *userdata)
+{
+        struct another *a = userdata;
+
+        (void)fd;
+        (void)revents;
+        a->calls = a->fixture->calls;
+        return sd_event_source_set_enabled(source, SD_EVENT_OFF);
+}
+
+/* Who has asked for much keeps nothing else in the loop waiting for the end of it. */
+static void test_others_in_the_loop(void **state)
+{
+        struct fixture *f = *state;
+        struct another a = {.fixture = f};
+        sd_bus *bus = open_reader_no_more(f);
+        sd_event_source *source;
+        int ready[2];
+
+        for (unsigned i = 0; i < CALLS; i++)
+                assert_true(sd_bus_call_method_async(bus, NULL, NULL, PATH, INTERFACE, "Echo",
+                                                     on_reply, f, "s", "x") >= 0);
+        wait_until(f, f->calls == 2); /* that of open_reader_no_more(), and the first of these */
+        assert_int_equal(pipe2(ready, O_CLOEXEC), 0);
+        assert_true(sd_event_add_io(f->event, &source, ready[0], EPOLLIN, on_another, &a) >= 0);
+        (void)sg_close(ready[1]);
+        wait_until(f, a.calls > 0);
+        assert_in_range(a.calls, 2, 10);
+        wait_until(f, f->calls == 1 + CALLS);
+        sd_event_source_disable_unref(source);
+        (void)sg_close(ready[0]);
+        close_client(bus);
+}
+
 /* Limits */
 
 /* As many connections as it can get, each of which authenticates, as its time would be over else;
@@ -548,6 +589,7 @@ int main(void)
                 TEST(test_freed_with_clients),
                 TEST(test_paths),
                 TEST(test_garbage),
+                TEST(test_others_in_the_loop),
                 TEST(test_absurd_sizes),
                 TEST(test_told_once),
                 TEST(test_text_in_disguise),
