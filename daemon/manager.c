@@ -302,7 +302,7 @@ static int make_parts(struct sg_manager *m)
         r = sg_users_new(&m->users, m->event);
         if (r >= 0)
                 r = find_preload(&m->preload);
-        return r < 0 ? r : sg_authorizer_new(&m->authorizer);
+        return r < 0 ? r : sg_authorizer_new(&m->authorizer, m->event);
 }
 
 static int manager_start(struct sg_manager *m, const struct sg_manager_options *o, char **ret_why)

@@ -15,5 +15,5 @@ void sg_api_disconnect(struct sg_manager *m, struct sg_client *c);
 extern const struct sg_live_calls sg_api_live_calls;
 
 /* authorize.c: calls whose right is being asked about */
-int sg_authorizer_new(struct sg_authorizer **ret);
+int sg_authorizer_new(struct sg_authorizer **ret, sd_event *event);
 struct sg_authorizer *sg_authorizer_free(struct sg_authorizer *a);

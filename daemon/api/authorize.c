@@ -45,6 +45,7 @@ struct known {
 };
 
 struct sg_authorizer {
+        sd_event *event;     /* borrowed */
         struct sg_list kept; /* calls, with all that they carry */
         sd_event_source *sweep_timer;
         struct known known[KNOWN_MAX];
@@ -56,12 +57,13 @@ struct wish {
         const struct sg_job *job; /* NULL: a new one of the caller's own, or the node */
 };
 
-int sg_authorizer_new(struct sg_authorizer **ret)
+int sg_authorizer_new(struct sg_authorizer **ret, sd_event *event)
 {
         struct sg_authorizer *a = calloc(1, sizeof(*a));
 
         if (!a)
                 return -ENOMEM;
+        a->event = event;
         sg_list_init(&a->kept);
         *ret = a;
         return 0;
@@ -180,13 +182,13 @@ static int on_sweep(sd_event_source *source, uint64_t usec, void *userdata)
 }
 
 /* An answer that its call never comes for, as its job has ended meanwhile, isn't kept for ever. */
-static void arm_sweep(struct sg_authorizer *a, sd_event *event)
+static void arm_sweep(struct sg_authorizer *a)
 {
         int enabled = SD_EVENT_OFF;
 
         if (!a->sweep_timer) {
-                (void)sd_event_add_time_relative(event, &a->sweep_timer, CLOCK_MONOTONIC, KEPT_USEC,
-                                                 0, on_sweep, a);
+                (void)sd_event_add_time_relative(a->event, &a->sweep_timer, CLOCK_MONOTONIC,
+                                                 KEPT_USEC, 0, on_sweep, a);
                 return;
         }
         (void)sd_event_source_get_enabled(a->sweep_timer, &enabled);
@@ -219,7 +221,7 @@ static void on_verdict(struct sg_polkit_answer answer, void *userdata)
                 else if (answer.lasting || answer.verdict == SG_POLKIT_ABSENT)
                         learn(a, k->uid, answer.verdict);
         }
-        arm_sweep(a, sd_bus_get_event(sd_bus_message_get_bus(k->call)));
+        arm_sweep(a);
         sg_list_foreach_safe (other, next, &a->kept, link)
                 if (other->asker == k)
                         answer_one(other, answer);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
-/* What the server's two files share: connections (server.c), and whose turn it is (turns.c). */
+/* What the server's files share: connections (server.c), whose turn it is (turns.c), and what waits
+ * to be sent (outbox.c). */
 
 #include "edge/bus/intake.h"
 #include "edge/bus/server.h"
@@ -37,11 +38,21 @@ struct sg_peer {
         uint64_t served, user_served; /* the turn that it had last, or one of its user's */
         uint64_t retried;
         uint64_t n_whole; /* messages that have been handled */
+
+        /* outbox.c */
+        sd_event_source *output; /* while something waits to be sent */
 };
 
 void sg_peer_drop(struct sg_peer *p);
+/* What has been passed on is handled, what waits is sent as far as there is room. false: the peer
+ * is gone. */
+bool sg_peer_process(struct sg_peer *p);
 
 int sg_turns_init(struct sg_bus_server *s);
 void sg_turns_deinit(struct sg_bus_server *s);
 int sg_turns_add(struct sg_peer *p);
 void sg_turns_remove(struct sg_peer *p);
+
+/* Before each event, of a source of the server's. */
+int sg_outbox_prepare(sd_event_source *source, void *server);
+void sg_outbox_remove(struct sg_peer *p);

@@ -22,6 +22,7 @@ void sg_peer_drop(struct sg_peer *p)
         sg_places_give(&s->places, &p->client);
         sd_event_source_disable_unref(p->auth_timer);
         sg_turns_remove(p);
+        sg_outbox_remove(p);
         sg_intake_free(p->intake);
         sg_client_deinit(&p->client);
         free(p);
@@ -101,8 +102,6 @@ static int peer_start(struct sg_peer *p, int accepted)
                         "org.freedesktop.DBus.Local", "Disconnected", on_disconnected, NULL, p);
         if (r >= 0)
                 r = sd_bus_add_filter(c->bus, NULL, on_message, p);
-        if (r >= 0)
-                r = sd_bus_attach_event(c->bus, s->event, SD_EVENT_PRIORITY_NORMAL);
         if (r >= 0)
                 r = sg_turns_add(p);
         if (r >= 0)
@@ -214,6 +213,11 @@ int sg_bus_server_new(struct sg_bus_server **ret, const struct sg_bus_host *host
                 return r;
         }
         (void)sd_event_source_set_io_fd_own(s->listener, 1);
+        r = sd_event_source_set_prepare(s->listener, sg_outbox_prepare);
+        if (r < 0) {
+                sg_bus_server_free(s);
+                return r;
+        }
         *ret = s;
         return 0;
 }

@@ -213,20 +213,17 @@ static void watch_message(struct sg_peer *p)
                                                  on_message_timeout, p);
 }
 
-/* What has been passed on. The peer may be gone afterwards: false. */
-static bool process(struct sg_peer *p)
+bool sg_peer_process(struct sg_peer *p)
 {
         _cleanup_(sd_bus_unrefp) sd_bus *bus = sd_bus_ref(p->client.bus);
         struct sg_bus_server *s = p->server;
         int r;
 
-        p->client.request_bytes = sg_intake_size(p->intake);
         do
                 r = sd_bus_process(bus, NULL);
         while (r > 0);
         if (!sg_bus_server_find(s, bus))
                 return false;
-        p->client.request_bytes = 0;
         if (r < 0)
                 sg_peer_drop(p);
         return r >= 0;
@@ -238,8 +235,10 @@ static void handle(struct sg_peer *p)
 {
         uint64_t whole = sg_intake_n_whole(p->intake), heard = p->n_heard;
 
-        if (!process(p))
+        p->client.request_bytes = sg_intake_size(p->intake);
+        if (!sg_peer_process(p))
                 return;
+        p->client.request_bytes = 0;
         if ((sg_intake_has_begun(p->intake) && sd_bus_is_ready(p->client.bus) <= 0) ||
             p->n_heard - heard < whole - p->n_whole) {
                 sg_peer_drop(p);

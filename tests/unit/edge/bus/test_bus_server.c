@@ -368,6 +368,28 @@ static void test_large_replies_are_bounded(void **state)
         assert_others_are_served(f);
 }
 
+/* More than its socket takes, and it takes its time. */
+static void test_large_reply_to_a_slow_one(void **state)
+{
+        struct fixture *f = *state;
+        sd_bus *bus = open_reader_no_more(f);
+        uint32_t size = 40 * MIB;
+        unsigned before = f->replies;
+        uint64_t queued = 0;
+
+        assert_true(sd_bus_call_method_async(bus, NULL, NULL, PATH, INTERFACE, "Page", on_reply, f,
+                                             "u", size) >= 0);
+        wait_until(f, f->calls == 2);
+        drain(f);
+        assert_true(sd_bus_get_n_queued_write(last_client(f)->bus, &queued) >= 0);
+        assert_int_equal(queued, 1);
+        assert_true(sd_bus_attach_event(bus, f->event, SD_EVENT_PRIORITY_NORMAL) >= 0);
+        wait_until(f, f->replies > before);
+        echo(f, bus, "after it");
+        close_client(bus);
+        wait_until(f, f->disconnected == 1);
+}
+
 static void send_signals(struct sg_client *c, unsigned n)
 {
         for (unsigned i = 0; i < n; i++) {
@@ -597,6 +619,7 @@ int main(void)
                 TEST(test_never_authenticates),
                 TEST(test_does_not_read),
                 TEST(test_large_replies_are_bounded),
+                TEST(test_large_reply_to_a_slow_one),
                 TEST(test_signals_to_nobody),
                 TEST(test_bursts_to_one_who_reads),
                 TEST(test_unread_answers_of_another),
