@@ -9,6 +9,7 @@
 #include "base/time-util.h"
 #include "edge/bus/server-internal.h"
 #include <errno.h>
+#include <sys/ioctl.h>
 
 /* From a message's first byte to its last. */
 #define MESSAGE_USEC (10 * SG_USEC_PER_SEC)
@@ -29,14 +30,20 @@ static void listen_to(struct sg_peer *p, uint32_t events)
         (void)sd_event_source_set_enabled(p->socket, SD_EVENT_ONESHOT);
 }
 
+static bool has_ended(int fd, uint32_t revents)
+{
+        int unread;
+
+        return revents & EPOLLHUP && ioctl(fd, FIONREAD, &unread) == 0 && unread == 0;
+}
+
+/* Who has gone needs no turn: the place is free before somebody else asks for one. */
 static int on_socket(sd_event_source *source, int fd, uint32_t revents, void *userdata)
 {
         struct sg_peer *p = userdata;
 
         (void)source;
-        (void)fd;
-        (void)revents;
-        if (p->waits) { /* what it wanted, nobody wants any more */
+        if (p->waits || has_ended(fd, revents)) { /* what it wanted, nobody wants any more */
                 sg_peer_drop(p);
                 return 0;
         }

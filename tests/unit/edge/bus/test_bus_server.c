@@ -557,6 +557,24 @@ static void child_main(const char *path, int say, int go)
         _exit(closed == TRY_MORE ? 0 : 5);
 }
 
+/* Those that have gone take no places, be it that the next one comes before anybody has looked. */
+static void test_places_of_the_gone(void **state)
+{
+        struct fixture *f = *state;
+        int fds[16];
+
+        sg_ledger_bound(f->ledger, SG_CHARGE_CONNECTIONS, SG_ELEMENTSOF(fds), SG_ELEMENTSOF(fds));
+        for (unsigned i = 0; i < SG_ELEMENTSOF(fds); i++) {
+                fds[i] = open_raw(f->path);
+                authenticate_raw(f, fds[i]);
+        }
+        drain(f);
+        assert_int_equal(n_clients(f), SG_ELEMENTSOF(fds));
+        for (unsigned i = 0; i < SG_ELEMENTSOF(fds); i++)
+                (void)sg_close(fds[i]);
+        assert_others_are_served(f);
+}
+
 static int on_said(sd_event_source *source, int fd, uint32_t revents, void *userdata)
 {
         char *said = userdata;
@@ -625,6 +643,7 @@ int main(void)
                 TEST(test_unread_answers_of_another),
                 TEST(test_unfinished_message),
                 TEST(test_connections_per_user),
+                TEST(test_places_of_the_gone),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
