@@ -127,3 +127,55 @@ void drain(struct fixture *f)
         while (sd_event_run(f->event, 0) > 0)
                 ;
 }
+
+sd_bus *open_client(struct fixture *f)
+{
+        char address[96];
+        sd_bus *bus;
+
+        (void)snprintf(address, sizeof(address), "unix:path=%s", f->path);
+        assert_int_equal(sd_bus_new(&bus), 0);
+        assert_true(sd_bus_set_address(bus, address) >= 0);
+        assert_true(sd_bus_start(bus) >= 0);
+        assert_true(sd_bus_attach_event(bus, f->event, SD_EVENT_PRIORITY_NORMAL) >= 0);
+        return bus;
+}
+
+void close_client(sd_bus *bus)
+{
+        sd_bus_detach_event(bus);
+        sd_bus_close_unref(bus);
+}
+
+int on_reply(sd_bus_message *m, void *userdata, sd_bus_error *error)
+{
+        struct fixture *f = userdata;
+        const char *text;
+
+        (void)error;
+        assert_false(sd_bus_message_is_method_error(m, NULL));
+        assert_true(sd_bus_message_read(m, "s", &text) > 0);
+        (void)snprintf(f->reply, sizeof(f->reply), "%s", text);
+        f->replies++;
+        return 0;
+}
+
+void echo(struct fixture *f, sd_bus *bus, const char *text)
+{
+        unsigned before = f->replies;
+
+        assert_true(sd_bus_call_method_async(bus, NULL, NULL, PATH, INTERFACE, "Echo", on_reply, f,
+                                             "s", text) >= 0);
+        wait_until(f, f->replies > before);
+        assert_string_equal(f->reply, text);
+}
+
+void assert_others_are_served(struct fixture *f)
+{
+        sd_bus *bus = open_client(f);
+        unsigned before = f->disconnected;
+
+        echo(f, bus, "hello");
+        close_client(bus);
+        wait_until(f, f->disconnected > before);
+}

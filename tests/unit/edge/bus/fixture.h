@@ -53,3 +53,11 @@ struct sg_client *last_client(struct fixture *f);
         } while (0)
 
 void drain(struct fixture *f);
+
+/* Clients that behave. */
+sd_bus *open_client(struct fixture *f);
+void close_client(sd_bus *bus);
+int on_reply(sd_bus_message *m, void *userdata, sd_bus_error *error); /* of Echo and Page */
+void echo(struct fixture *f, sd_bus *bus, const char *text);
+/* Whatever somebody else does: a new client gets its answer. */
+void assert_others_are_served(struct fixture *f);
