@@ -12,6 +12,8 @@
 
 #define AUTH_USEC (5 * SG_USEC_PER_SEC)
 #define PAUSE_USEC (100 * SG_USEC_PER_MSEC)
+/* In a row: whoever connects again and again, to be refused, is in front of others in the queue. */
+#define ACCEPTED_MAX 32U
 
 void sg_peer_drop(struct sg_peer *p)
 {
@@ -161,23 +163,30 @@ static void pause_listening(struct sg_bus_server *s, int error)
                 (void)sd_event_source_set_enabled(s->listener, SD_EVENT_OFF);
 }
 
-static int on_connection(sd_event_source *source, int fd, uint32_t revents, void *userdata)
+/* false: nobody waits to be accepted, or nobody can be now. */
+static bool accept_one(struct sg_bus_server *s, int fd)
 {
-        struct sg_bus_server *s = userdata;
         int client, r;
 
-        (void)source;
-        (void)revents;
         client = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (client < 0) {
                 if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
                         pause_listening(s, errno);
-                return 0;
+                return false;
         }
         s->complained = false;
         r = peer_new(s, client);
         if (r < 0)
                 sg_log(LOG_DEBUG, "dropped a connection on %s: %s", s->path, strerror(-r));
+        return true;
+}
+
+static int on_connection(sd_event_source *source, int fd, uint32_t revents, void *userdata)
+{
+        (void)source;
+        (void)revents;
+        for (unsigned i = 0; i < ACCEPTED_MAX && accept_one(userdata, fd); i++)
+                ;
         return 0;
 }
 

@@ -305,6 +305,21 @@ static void child_main(const char *path, int say, int go)
         _exit(closed == TRY_MORE ? 0 : 5);
 }
 
+/* Who waits behind others to be accepted doesn't wait for as many turns. */
+static void test_accepted_together(void **state)
+{
+        struct fixture *f = *state;
+        int fds[16];
+
+        for (unsigned i = 0; i < SG_ELEMENTSOF(fds); i++)
+                fds[i] = open_raw(f->path);
+        assert_true(sd_event_run(f->event, SG_USEC_PER_SEC) > 0);
+        assert_int_equal(f->connected, SG_ELEMENTSOF(fds));
+        for (unsigned i = 0; i < SG_ELEMENTSOF(fds); i++)
+                (void)sg_close(fds[i]);
+        wait_until(f, n_clients(f) == 0);
+}
+
 /* Those that have gone take no places, be it that the next one comes before anybody has looked. */
 static void test_places_of_the_gone(void **state)
 {
@@ -384,6 +399,7 @@ int main(void)
                 TEST(test_never_authenticates),
                 TEST(test_unfinished_message),
                 TEST(test_connections_per_user),
+                TEST(test_accepted_together),
                 TEST(test_places_of_the_gone),
         };
 
