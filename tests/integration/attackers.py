@@ -268,7 +268,7 @@ class Retry(Attack):
 
 
 class Slow(Attack):
-    """HTTP: a thousand connections that begin a request"""
+    """HTTP: connections that begin a request, more of them than there are places"""
     CONNECTIONS = 300
 
     def begin(self):
