@@ -11,6 +11,9 @@
 #include <errno.h>
 #include <sys/ioctl.h>
 
+/* Then all else in the loop has its turn: an event for each request would be most of its cost. */
+#define IN_A_ROW_MAX 16U
+#define IN_A_ROW_USEC (1 * SG_USEC_PER_MSEC)
 /* From a message's first byte to its last. */
 #define MESSAGE_USEC (10 * SG_USEC_PER_SEC)
 /* Who has to wait for room asks for it again after so long. */
@@ -291,12 +294,16 @@ static void serve(struct sg_peer *p)
 static int on_turn(sd_event_source *source, uint64_t usec, void *userdata)
 {
         struct sg_bus_server *s = userdata;
-        struct sg_peer *p = next_peer(s);
+        uint64_t end = sg_now_monotonic_usec() + IN_A_ROW_USEC;
+        struct sg_peer *p;
 
         (void)source;
         (void)usec;
-        if (p)
+        for (unsigned i = 0; i < IN_A_ROW_MAX && (p = next_peer(s)); i++) {
                 serve(p);
+                if (sg_now_monotonic_usec() >= end)
+                        break;
+        }
         if (next_peer(s))
                 take_turns(s);
         return 0;

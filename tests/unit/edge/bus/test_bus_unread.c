@@ -161,6 +161,7 @@ static void test_unread_answers_of_another(void **state)
 }
 
 #define CALLS 200U
+#define IN_A_ROW 16 /* at most, before others have their turn */
 
 struct another {
         struct fixture *fixture;
@@ -184,17 +185,19 @@ static void test_others_in_the_loop(void **state)
         struct another a = {.fixture = f};
         sd_bus *bus = open_reader_no_more(f);
         sd_event_source *source;
+        unsigned before;
         int ready[2];
 
         for (unsigned i = 0; i < CALLS; i++)
                 assert_true(sd_bus_call_method_async(bus, NULL, NULL, PATH, INTERFACE, "Echo",
                                                      on_reply, f, "s", "x") >= 0);
-        wait_until(f, f->calls == 2); /* that of open_reader_no_more(), and the first of these */
+        wait_until(f, f->calls > 1); /* that of open_reader_no_more(), and some of these */
+        before = f->calls;
         assert_int_equal(pipe2(ready, O_CLOEXEC), 0);
         assert_true(sd_event_add_io(f->event, &source, ready[0], EPOLLIN, on_another, &a) >= 0);
         (void)sg_close(ready[1]);
         wait_until(f, a.calls > 0);
-        assert_in_range(a.calls, 2, 10);
+        assert_in_range(a.calls, before, before + IN_A_ROW);
         wait_until(f, f->calls == 1 + CALLS);
         sd_event_source_disable_unref(source);
         (void)sg_close(ready[0]);
