@@ -5,9 +5,7 @@
 #include "edge/start/gate-socket.h"
 #include "tests/unit/test.h"
 
-#include <fcntl.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #define BUSY_MAX 1000 /* turns of something else */
@@ -61,11 +59,9 @@ static int teardown(void **state)
 
 static int come(const struct fixture *f)
 {
-        struct sockaddr_un sa = {.sun_family = AF_UNIX};
-        int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+        int fd = sg_socket_connect(sg_gate_socket_path(f->socket));
 
-        strcpy(sa.sun_path, sg_gate_socket_path(f->socket));
-        assert_return_code(connect(fd, (struct sockaddr *)&sa, sizeof(sa)), errno);
+        assert_return_code(fd, -fd);
         return fd;
 }
 
