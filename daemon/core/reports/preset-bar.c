@@ -371,7 +371,7 @@ enum sg_match sg_preset_tqdm(struct sg_preset_memory *m, struct sg_text line, st
 /* --- Hugging Face's trainer ------------------------------------------------------------------- */
 
 /* "{'loss': 0.5, 'grad_norm': 1.2, 'learning_rate': 5e-05, 'epoch': 1.0}" anywhere on the line. */
-static bool trainer_dict(struct sg_preset_memory *m, struct sg_text line, struct sg_report *ret)
+static bool find_dict(struct sg_text line, struct sg_text *ret)
 {
         const char *open = sg_text_find(line, "{'"), *close;
         struct sg_text t;
@@ -382,23 +382,50 @@ static bool trainer_dict(struct sg_preset_memory *m, struct sg_text line, struct
         t = (struct sg_text){open, close ? close : line.end};
         if (!sg_text_find(t, "'epoch': "))
                 return false;
-        /* The last one's "train_loss" is the mean of the whole run. */
-        if (!sg_text_find(t, "'train_runtime'"))
-                sg_preset_metrics(m, t, ret);
+        *ret = t;
         return true;
+}
+
+static void take_dict(struct sg_preset_memory *m, struct sg_text dict, struct sg_report *ret)
+{
+        static const char name[] = "'step': ";
+        const char *found = sg_text_find(dict, name);
+        uint64_t step;
+
+        /* The last one's "train_loss" is the mean of the whole run. */
+        if (!sg_text_find(dict, "'train_runtime'"))
+                sg_preset_metrics(m, dict, ret);
+        if (!found || !sg_text_count(found + sizeof(name) - 1, dict.end, &step))
+                return;
+        ret->has |= SG_REPORT_STEP;
+        ret->step = step;
+}
+
+/* Releases before 4 have bars "Epoch" and "Iteration", which count epochs, and steps of one epoch.
+ * Their dicts say the step of the run. */
+static bool counts_epochs(const struct sg_bar *b)
+{
+        uint64_t epoch, epochs;
+        const char *p;
+
+        return sg_bar_epoch(b, &epoch, &epochs) != 0 ||
+               sg_text_after_word(b->description, "iteration", &p);
 }
 
 /* Its steps are of the whole run, so that its epochs (which are fractions) aren't needed. */
 enum sg_match sg_preset_huggingface(struct sg_preset_memory *m, struct sg_text line,
                                     struct sg_report *ret)
 {
-        bool dict = trainer_dict(m, line, ret);
+        struct sg_text dict;
+        bool has_dict = find_dict(line, &dict), has_bar;
         struct sg_bar b;
 
-        if (sg_bar_parse(line, &b) && !b.bytes) {
-                if (follow(m, &b))
-                        sg_report_put(ret, b.step, b.total);
-                return dict ? SG_MATCH_STRONG : SG_MATCH_WEAK;
-        }
-        return dict ? SG_MATCH_STRONG : SG_MATCH_NONE;
+        has_bar = sg_bar_parse(line, &b) && !b.bytes;
+        if (has_bar && !counts_epochs(&b) && follow(m, &b))
+                sg_report_put(ret, b.step, b.total);
+        if (has_dict)
+                take_dict(m, dict, ret);
+        if (!has_dict && !has_bar)
+                return SG_MATCH_NONE;
+        return has_dict ? SG_MATCH_STRONG : SG_MATCH_WEAK;
 }

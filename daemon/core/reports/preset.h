@@ -7,10 +7,10 @@
  *   keras        "Epoch 3/10", "12/100 [==>...] - ETA: 3s - loss: 0.4", Keras 3's "12/100 ━━━━ …"
  *   lightning    "Epoch 3:  45%|████▌     | 45/100 [00:10<00:12, 4.4it/s, v_num=0, loss=0.1]", and
  *                the bar of rich
- *   huggingface  "{'loss': 0.5, 'learning_rate': 5e-05, 'epoch': 1.0}" and the bar beside it
- *   tqdm         any bar of tqdm's but of bytes (downloads); of nested ones the outermost, or both
- *                if that counts epochs; a metric from lines between the bars if those have none
- *   xgboost      "[12]\ttrain-rmse:0.123\tvalid-rmse:0.2", with the deviation of cv
+ *   huggingface  "{'loss': 0.5, 'learning_rate': 5e-05, 'epoch': 1.0, 'step': 300}", with or
+ * without a step, and the bar beside it tqdm         any bar of tqdm's but of bytes (downloads); of
+ * nested ones the outermost, or both if that counts epochs; a metric from lines between the bars if
+ * those have none xgboost      "[12]\ttrain-rmse:0.123\tvalid-rmse:0.2", with the deviation of cv
  *   lightgbm     "[12]\tvalid_0's l2: 0.123", and its command line's "Iteration:12, …"
  *   plain        "step 3/10 loss=0.5", "epoch: 2 loss: 1e-3", "iter 100: loss 0.5, time 20ms" …
  *   json, pattern  what the caller's function finds

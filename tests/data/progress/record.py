@@ -165,6 +165,25 @@ def huggingface():
     save("huggingface.log", out)
 
 
+def huggingface_steps():
+    """Before release 4: bars of epochs and of an epoch's steps, the run's step in the dict."""
+    out = io.StringIO()
+    epochs = bar(out, total=3, desc="Epoch")
+    for epoch in range(3):
+        steps = bar(out, total=50, desc="Iteration")
+        for i in range(1, 51):
+            CLOCK.now += 0.8
+            steps.update()
+            step = epoch * 50 + i
+            if step % 10 == 0:
+                steps.write(str({"loss": loss_at(step / 150), "learning_rate": 5e-05 * (1 - step / 150),
+                                 "epoch": step / 50, "step": step}), file=out)
+        steps.close()
+        epochs.update()
+    epochs.close()
+    save("huggingface-steps.log", out)
+
+
 def keras_bar_2(current, target, metrics, took, last):
     width = 30
     numdigits = int(math.log10(target)) + 1
@@ -249,7 +268,7 @@ def xgboost():
 
 random.seed(1)
 for record in (tqdm_postfix, tqdm_unknown_total, tqdm_nested, tqdm_per_epoch, tqdm_download, lightning,
-               huggingface, keras_lines, xgboost):
+               huggingface, huggingface_steps, keras_lines, xgboost):
     record()
 keras("keras-2.log", keras_bar_2, 3, 60, True)
 keras("keras-3.log", keras_bar_3, 3, 60, False)

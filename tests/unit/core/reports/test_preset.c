@@ -2,7 +2,9 @@
 /* Whole logs, as the frameworks print them (tests/data/progress), and single lines of each kind. */
 
 #include "base/file.h"
+#include "base/parse.h"
 #include "core/reports/preset.h"
+#include "core/reports/progress.h"
 #include "tests/unit/test.h"
 
 #include <fcntl.h>
@@ -64,6 +66,7 @@ static const struct log {
         {"keras-verbose-2.log", "keras", {ALL, 0.172, 469, 469, 5, 5}, 10},
         {"lightning.log", "lightning", {RUN | SG_REPORT_EPOCH, 0.172, 60, 60, 4, 0}, 515},
         {"huggingface.log", "huggingface", {RUN, 0.172, 150, 150, 0, 0}, 213},
+        {"huggingface-steps.log", "huggingface", {STEPS, 0.171961, 150, 0, 0, 0}, 27},
         {"tqdm.log", "tqdm", {RUN, 0.175, 200, 200, 0, 0}, 202},
         {"tqdm-nested.log", "tqdm", {ALL, 0.177, 40, 40, 3, 3}, 128},
         {"tqdm-per-epoch.log", "tqdm", {ALL, 0.172, 50, 50, 3, 3}, 172},
@@ -170,6 +173,24 @@ static const struct line {
          SG_GOAL_MIN,
          "  5%|▌  | 25/500 [00:05<01:40,  4.7it/s]{'loss': '0.5', 'epoch': '1.0'}",
          {RUN, 0.5, 25, 500, 0, 0}},
+        {"huggingface",
+         SG_GOAL_MIN,
+         "[INFO|trainer_tf.py:398] 2021-01-15 10:28:50,371 >> {'loss': 0.6347228, 'learning_rate': "
+         "4.891304e-05, 'epoch': 0.08695652173913043, 'step': 10}",
+         {STEPS, 0.6347228, 10, 0, 0, 0}},
+        {"huggingface",
+         SG_GOAL_MIN,
+         " 60%|######    | 300/500 [01:00<00:40,  5.0it/s]{'loss': 0.5, 'epoch': 3.0, 'step': 301}",
+         {RUN, 0.5, 301, 500, 0, 0}},
+        {"huggingface",
+         SG_GOAL_MIN,
+         "{'train_runtime': 12.5, 'train_loss': 0.7, 'epoch': 3.0, 'step': 500}",
+         {SG_REPORT_STEP, 0, 500, 0, 0, 0}},
+        {"huggingface",
+         SG_GOAL_MIN,
+         "{'loss': 0.5, 'epoch': 3.0, 'step': 2.5}",
+         {SG_REPORT_EVAL, 0.5, 0, 0, 0, 0}},
+        {"huggingface", SG_GOAL_MIN, "Iteration:  20%|## | 10/50 [00:08<00:32,  1.25it/s]", {0}},
         {"huggingface",
          SG_GOAL_MAX,
          "{'eval_loss': 0.4, 'eval_accuracy': 0.8, 'epoch': 1.0}",
@@ -297,6 +318,26 @@ static void test_moves_on(void **state)
         sg_log_parser_deinit(&p);
 }
 
+/* The step of its lines and the number of steps that the user declared say how far it is. */
+static void test_declared_steps(void **state)
+{
+        struct sg_progress_view v;
+        struct sg_log_parser p;
+        struct sg_progress progress;
+
+        (void)state;
+        assert_return_code(sg_log_parser_init(&p, "auto", SG_GOAL_MIN, NULL, NULL), 0);
+        sg_progress_init(&progress, SG_GOAL_MIN, 400);
+        feed_text(&p, "{'loss': 0.5, 'learning_rate': 5e-05, 'epoch': 3.0, 'step': 300}\n");
+        assert_string_equal(p.matched, "huggingface");
+        sg_progress_feed(&progress, &p.report, 1000000, SG_UNLIMITED);
+        sg_progress_view(&progress, 1000000, &v);
+        assert_int_equal(v.step, 300);
+        assert_int_equal(v.total, 400);
+        assert_float_equal(v.fraction, 0.75, 1e-9);
+        sg_log_parser_deinit(&p);
+}
+
 static void test_loss_without_step(void **state)
 {
         struct sg_log_parser p;
@@ -352,7 +393,7 @@ int main(void)
                 cmocka_unit_test(test_logs),       cmocka_unit_test(test_lines),
                 cmocka_unit_test(test_not_finite), cmocka_unit_test(test_one_metric),
                 cmocka_unit_test(test_moves_on),   cmocka_unit_test(test_loss_without_step),
-                cmocka_unit_test(test_custom),
+                cmocka_unit_test(test_custom),     cmocka_unit_test(test_declared_steps),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
