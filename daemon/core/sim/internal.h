@@ -3,6 +3,7 @@
 /* What the simulator's files share. */
 
 #include "base/rng.h"
+#include "core/govern/diff.h"
 #include "core/sim/sim.h"
 
 struct sg_sim_run {
@@ -14,6 +15,9 @@ struct sg_sim_run {
         double milestones[SG_SIM_N_QUALITIES]; /* in work */
         double done, used, share, rate, since; /* since: of the last look at its use */
         double used_then;
+        enum sg_share_list list;   /* as decided last */
+        struct sg_applied applied; /* in force */
+        struct sg_changed changed;
         double early;
         uint32_t said; /* reports */
         bool lies;

@@ -1,21 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The simulator's node: see sim.h. Between two events every job goes at a constant rate, so that an
- * event's time is exact: a job comes, says something or is done, or the governor asked to look
- * again.
+ * event's time is exact: a job comes, says something or is done, or a step of the governor is due.
+ *
+ * When there is a step, and which part of its plan is written to a job's group, is asked of those
+ * whom the daemon asks (core/govern/pulse.h, want.h and diff.h). At each event the node is shared
+ * anew by what is in force, as the kernel does it.
  */
 
 #include "core/sim/sim.h"
 #include "base/cleanup.h"
+#include "base/parse.h"
+#include "core/govern/pulse.h"
+#include "core/govern/want.h"
 #include "core/sim/internal.h"
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 
 #define CLASS "default"
-#define WEIGHT 100.0
-#define NEAR 1e-9    /* of a job's work: it is there */
-#define SOONEST 1e-3 /* seconds between two looks without an event: nothing is decided faster */
+#define WEIGHT 100
+#define ONE_CPU_PM 1e4
+#define NEAR 1e-9 /* of a job's work: it is there */
 /* Of its speed, what a job with far more threads than CPUs loses as they wait for each other. */
 #define SPIN .35
 
@@ -29,7 +35,9 @@ struct node {
         struct sg_governor *governor; /* NULL: a reference */
         struct sg_sim_run *active;    /* by arrival */
         size_t n_active, arrived;
-        double now, look; /* when the governor wants to look again */
+        double now;
+        struct sg_pulse pulse; /* of the governor's steps */
+        uint32_t most;         /* the largest weight of its last plan */
         double *weights, *widths, *shares;
         struct sg_sim_share *shown;
 };
@@ -66,7 +74,7 @@ static int make_governor(struct node *n)
 
 static int node_init(struct node *n)
 {
-        n->look = (double)INFINITY;
+        sg_pulse_init(&n->pulse);
         n->active = calloc(n->n, sizeof(*n->active));
         n->weights = calloc(3 * n->n, sizeof(*n->weights));
         n->shown = calloc(n->n, sizeof(*n->shown));
@@ -89,7 +97,7 @@ static void node_deinit(struct node *n)
 
 static double next_event(const struct node *n)
 {
-        double t = fmax(n->look, n->now + SOONEST);
+        double t = n->pulse.due;
 
         if (n->arrived < n->n)
                 t = fmin(t, n->jobs[n->arrived].arrival);
@@ -111,6 +119,7 @@ static void show(const struct node *n, double to)
                         .job = n->active[i].index,
                         .share = n->active[i].share,
                         .rate = n->active[i].rate,
+                        .cpus = n->active[i].applied.cpus,
                 };
         n->o->watch(n->o->userdata, n->now, to, n->shown, n->n_active);
 }
@@ -142,6 +151,17 @@ static void advance(struct node *n, double to)
 
 /* --- events ----------------------------------------------------------------------------------- */
 
+/* Its groups are made with what the daemon's are made with, until the first step on it. */
+static void begin(struct node *n, struct sg_sim_run *run)
+{
+        const struct sg_want_job job = {.own_weight = WEIGHT};
+
+        run->applied = sg_want_to_begin(&job, NULL, n->o->cpus, n->most);
+        run->changed = (struct sg_changed){-INFINITY, -INFINITY};
+        if (n->governor)
+                sg_pulse_event(&n->pulse, n->now);
+}
+
 static int arrive(struct node *n)
 {
         struct sg_sim_run *run = &n->active[n->n_active];
@@ -162,6 +182,7 @@ static int arrive(struct node *n)
         run->out = &n->result->jobs[n->arrived];
         *run->out = (struct sg_sim_job){.reached = {(double)NAN, (double)NAN, (double)NAN},
                                         .lies = run->lies};
+        begin(n, run);
         n->n_active++;
         n->arrived++;
         return n->governor ? sg_governor_add(n->governor, &job) : 0;
@@ -176,9 +197,11 @@ static void finish(struct node *n, size_t i)
         for (size_t k = 0; k < SG_SIM_N_QUALITIES; k++)
                 if (isnan(run->out->reached[k]))
                         run->out->reached[k] = n->now;
-        if (n->governor)
+        if (n->governor) {
                 sg_governor_end(n->governor, run->index + 1, n->now, run->used * n->o->cpus,
                                 SG_ENDED_WELL);
+                sg_pulse_event(&n->pulse, n->now);
+        }
         n->n_active--;
         memmove(run, run + 1, (n->n_active - i) * sizeof(*run));
 }
@@ -187,7 +210,10 @@ static int report(struct node *n, struct sg_sim_run *run)
 {
         struct sg_learner_report r = sg_sim_report(run, n->o, n->now);
 
-        return n->governor ? sg_governor_report(n->governor, run->index + 1, &r) : 0;
+        if (!n->governor)
+                return 0;
+        sg_pulse_report(&n->pulse, n->now, n->o->settings.tick);
+        return sg_governor_report(n->governor, run->index + 1, &r);
 }
 
 /* All that is due now. */
@@ -269,22 +295,43 @@ static void set_share(struct node *n, struct sg_sim_run *run, double share)
         run->rate = rate_of(run->spec, n->o, share);
 }
 
-/* As the kernel would. */
-static int share_by_plan(struct node *n, const struct sg_governor_plan *plan)
+/* What of a decision is written to its group now. */
+static void apply(struct node *n, struct sg_sim_run *run, const struct sg_decision *d)
 {
-        size_t k = 0;
+        const struct sg_want_job job = {.own_weight = WEIGHT, .confinable = true};
+        const struct sg_planned planned = {
+                .want = sg_want(&job, &d->out, n->o->cpus),
+                .moved = d->out.list != run->list,
+                .now = n->now,
+                .interval = n->o->settings.tick,
+                .most = n->most,
+        };
+        double due;
+        unsigned write = sg_diff_writes(&run->applied, &run->changed, &planned, &due);
 
-        for (size_t i = 0; i < n->n_active; i++) {
+        run->list = d->out.list;
+        sg_pulse_by(&n->pulse, due);
+        if (write == 0)
+                return;
+        run->applied = sg_diff_applied(&run->applied, &planned.want, write);
+        run->changed.any = n->now;
+        if (write & SG_WRITE_ALLOCATION)
+                run->changed.allocation = n->now;
+}
+
+static int apply_plan(struct node *n, const struct sg_governor_plan *plan)
+{
+        n->most = 0;
+        for (size_t k = 0; k < plan->n_jobs; k++)
+                if (plan->jobs[k]->out.weight > n->most)
+                        n->most = plan->jobs[k]->out.weight;
+        for (size_t i = 0, k = 0; i < n->n_active; i++) {
                 while (k < plan->n_jobs && plan->jobs[k]->key < n->active[i].index + 1)
                         k++;
                 if (k == plan->n_jobs || plan->jobs[k]->key != n->active[i].index + 1)
                         return -ENOENT;
-                n->weights[i] = plan->jobs[k]->out.weight;
-                n->widths[i] = fmin(sg_sim_width(n->active[i].spec, n->o), plan->jobs[k]->out.cap);
-                if (plan->jobs[k]->out.cpus > 0)
-                        n->widths[i] = fmin(n->widths[i], plan->jobs[k]->out.cpus / n->o->cpus);
+                apply(n, &n->active[i], plan->jobs[k]);
         }
-        sg_share_by_weight(n->weights, n->widths, n->n_active, n->shares);
         return 0;
 }
 
@@ -298,19 +345,44 @@ static int govern(struct node *n)
         r = sg_governor_step(n->governor, n->now, &plan);
         if (r < 0)
                 return r;
-        n->look = plan.next;
-        return share_by_plan(n, &plan);
+        n->result->steps++;
+        sg_pulse_stepped(&n->pulse, n->now, plan.next, plan.calm);
+        return apply_plan(n, &plan);
+}
+
+/* As the kernel would, by what is in force. */
+static void share_by_groups(struct node *n)
+{
+        for (size_t i = 0; i < n->n_active; i++) {
+                const struct sg_applied *a = &n->active[i].applied;
+
+                n->weights[i] = a->weight;
+                n->widths[i] = sg_sim_width(n->active[i].spec, n->o);
+                if (a->cap_pm != SG_UNLIMITED)
+                        n->widths[i] =
+                                fmin(n->widths[i], (double)a->cap_pm / ONE_CPU_PM / n->o->cpus);
+                if (a->cpus > 0)
+                        n->widths[i] = fmin(n->widths[i], a->cpus / n->o->cpus);
+        }
+        sg_share_by_weight(n->weights, n->widths, n->n_active, n->shares);
+}
+
+static int share_by_reference(struct node *n)
+{
+        n->result->steps++;
+        return sg_sim_share(n->active, n->n_active, n->o, n->now, n->shares);
 }
 
 static int decide(struct node *n)
 {
         int r = 0;
 
-        n->result->steps++;
-        if (n->governor)
+        if (!n->governor)
+                r = share_by_reference(n);
+        else if (n->now >= n->pulse.due)
                 r = govern(n);
-        else
-                r = sg_sim_share(n->active, n->n_active, n->o, n->now, n->shares);
+        if (n->governor)
+                share_by_groups(n);
         for (size_t i = 0; r == 0 && i < n->n_active; i++)
                 set_share(n, &n->active[i], n->shares[i]);
         return r;

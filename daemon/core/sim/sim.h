@@ -2,9 +2,10 @@
 #pragma once
 /*
  * A node that doesn't exist: jobs of a trace run on it, the governor that governs real ones governs
- * them, and time goes from event to event. Jobs advance by what the kernel would make of the plan's
- * weights and caps, and say how far they are as real ones do. The governor hears nothing else: what
- * a job's real size is, only the node knows.
+ * them, and time goes from event to event. Steps come when the daemon would make one, and that part
+ * of a plan is put into force which the daemon would write. Jobs advance by what the kernel would
+ * make of these weights and caps, and say how far they are as real ones do. The governor hears
+ * nothing else: what a job's real size is, only the node knows.
  */
 
 #include "core/govern/governor.h"
@@ -13,6 +14,7 @@
 struct sg_sim_share {
         size_t job; /* of those given */
         double share, rate;
+        uint32_t cpus; /* so many of its own are in force, 0 = it shares them */
 };
 
 /* What can be done by somebody who knows what nobody can know. */
