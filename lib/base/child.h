@@ -3,9 +3,8 @@
 /* A forked child that goes on as a part of the same program. */
 
 /*
- * The first thing that it does. Of the caller's descriptors it keeps the standard streams and
- * `keep` (two, or −1), and no signal handler. What ends the caller by a signal doesn't end the
- * child: that is for the closing of the socket between them. `name` is shown by ps(1), up to 15
- * characters.
+ * To be called first in the child. Of the caller's descriptors it keeps the standard streams and
+ * `keep` (two, or −1), and no signal handler. A signal that ends the caller doesn't end the child:
+ * it ends when the socket between the two is closed. `name` is shown by ps(1), up to 15 characters.
  */
 void sg_child_set_up(const char *name, const int keep[2]);

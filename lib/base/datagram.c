@@ -139,7 +139,8 @@ int sg_datagram_receive(int socket, void *buf, size_t size, struct sg_datagram *
         return receive(socket, buf, size, &control, sizeof(control), ret);
 }
 
-/* The sender's credentials come first, and leave no room. */
+/* The room for ancillary data is as large as the sender's credentials, which the kernel puts first:
+ * no descriptor fits behind them. */
 int sg_datagram_receive_no_fds(int socket, void *buf, size_t size, struct sg_datagram *ret)
 {
         union {

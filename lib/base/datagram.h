@@ -7,9 +7,10 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* In place of a socket that is left there. -ENAMETOOLONG … */
+/* Binds fd to that path, in place of a socket that was left there. -ENAMETOOLONG … */
 int sg_socket_bind(int fd, const char *path);
-/* A SOCK_SEQPACKET connection to who listens there, which never blocks; negative errno. */
+/* Connects to the socket of that path: a SOCK_SEQPACKET descriptor that never blocks; negative
+ * errno. */
 int sg_socket_connect(const char *path);
 
 struct sg_datagram {
@@ -25,6 +26,6 @@ struct sg_datagram {
 int sg_datagram_send(int socket, const void *data, size_t size, int fd);
 /* 1, 0 at the end of the connection, -EAGAIN. Never blocks. */
 int sg_datagram_receive(int socket, void *buf, size_t size, struct sg_datagram *ret);
-/* From somebody who isn't trusted: descriptors never become ours, but are let go by the kernel. To
- * close one waits for its file system (FUSE) for as long as that likes. */
+/* The same from a sender that isn't trusted: the kernel drops descriptors, which never become ours.
+ * Closing one would wait for its file system (FUSE) for as long as that likes. */
 int sg_datagram_receive_no_fds(int socket, void *buf, size_t size, struct sg_datagram *ret);

@@ -43,17 +43,18 @@ int sg_fsync_dir(int dirfd, const char *path);
 /* rm -rf below dirfd, without following links; a name that isn't there is fine. */
 int sg_remove_tree(int dirfd, const char *name);
 
-/* Of the file system that fd is on, in bytes; UINT64_MAX: it has no bound but memory's. What is
- * free is what we may fill, whoever we are. */
+/* Size and free room, in bytes, of the file system that fd is on; UINT64_MAX: only memory bounds
+ * it. Free is what this process may fill, by its own rights. */
 uint64_t sg_disk_size(int fd);
 uint64_t sg_disk_free(int fd);
 
 /* "a/b" with snprintf semantics made safe: -ENAMETOOLONG instead of truncation. */
 int sg_path_join(char *buf, size_t size, const char *dir, const char *name);
 
-/* One more user may have to do with a file or directory of ours: from now on its owner, by `ours`,
- * and this user, by `theirs` (both as a digit of chmod(2)'s), and nobody else. Who may not give
- * files away can do that. -EOPNOTSUPP: the file system has no access control lists (acl(5)). */
+/* Gives one more user access to a file or directory of ours, by an access control list: from now on
+ * its owner may do what `ours` says, this user what `theirs` says (each a digit as of chmod(2)),
+ * and nobody else anything. Works also where we may not give files away. -EOPNOTSUPP: the file
+ * system has no access control lists (acl(5)). */
 int sg_acl_admit(int fd, uid_t uid, unsigned ours, unsigned theirs);
 /* The same for what can't be opened, in a directory where nobody else can put a link. */
 int sg_acl_admit_path(const char *path, uid_t uid, unsigned ours, unsigned theirs);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 /*
- * Numbers one after the other, to the last bit, written and read by the same code: a function that
- * names its fields in order to a codec writes them if there is an `out`, else fills them. What is
- * read is distrusted: the error is sticky, and nothing is filled after it.
+ * A codec writes and reads numbers one after the other, to the last bit, by the same code: a
+ * function that names its fields in order to a codec writes them if there is an `out`, else fills
+ * them. What is read is distrusted: the error is sticky, and nothing is filled after it.
  */
 
 #include "base/record.h"
