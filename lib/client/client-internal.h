@@ -6,10 +6,11 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Every function of the library; the body is in the .so what a visible symbol is. */
+/* Marks the functions that the library exports. */
 #define SGC_API __attribute__((visibility("default")))
 
-/* NULL where there is none. They stay as they were when the library was first used. */
+/* What the environment names; NULL where it names nothing. It is read when the library is first
+ * used, and kept. */
 const char *sgc_allocation_path(void);
 bool sgc_has_socket(void);
 

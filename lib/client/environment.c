@@ -68,7 +68,7 @@ bool sgc_is_other_process(pid_t owner)
         return owner != 0 && owner != getpid();
 }
 
-/* Two threads may come here at once: one of their sockets stays. */
+/* Two threads may make a socket at the same time: one of the two stays, the other is closed. */
 static int new_socket(void)
 {
         int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), none = -1;

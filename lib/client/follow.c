@@ -37,8 +37,9 @@ static uint64_t signature_of(const struct stat *st)
         return h ? h : 1;
 }
 
-/* fstat(2) by its other name: sanitizers take that for a use of what another thread closes, which
- * it is; whatever is there then has another signature. */
+/* fstat(2) by its other name. Sanitizers report a descriptor that another thread closes meanwhile,
+ * which does happen here and does no harm: a file that has got its number since has another
+ * signature. */
 static bool status_of(int fd, struct stat *st)
 {
         return fd >= 0 && fstatat(fd, "", st, AT_EMPTY_PATH) == 0;
@@ -94,7 +95,8 @@ int sgc_move_high(int fd)
         return high;
 }
 
-/* Whatever is at that path: it must not block, and not be anything but a file. */
+/* The file at that path may be anything: opening it must not block, and what isn't a regular file
+ * is refused. */
 static int open_high(const char *path, struct stat *st)
 {
         int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -150,8 +152,8 @@ ssize_t sgc_follow_read(struct sgc_follow *f, char *buf, size_t size)
         f->ino = st.st_ino;
         atomic_store(&f->signature, signature_of(&st));
         atomic_store_explicit(&f->fd, fd, memory_order_release);
-        /* A name that leads to a file without names: a bind mount of one that was replaced. It
-         * won't change again, but another may be mounted there. */
+        /* A file without links under this name is a bind mount of one that was replaced. It won't
+         * change again, but another file may be mounted there. */
         be_patient(f, st.st_nlink == 0);
         errno = saved;
         return n;

@@ -32,12 +32,13 @@ struct sgc_follow {
 
 /* Whether sgc_follow_read() may have news. Lock-free, async-signal-safe. */
 bool sgc_follow_changed(struct sgc_follow *f);
-/* Has the next look be a real one: whatever said that there may be news knows better. */
+/* Makes the next look a real one, whatever `patient_until` says: the caller has heard elsewhere
+ * that there may be news. */
 void sgc_follow_hurry(struct sgc_follow *f);
 /* Reads it, one caller at a time: its length, or negative errno (-EFBIG beyond size). */
 ssize_t sgc_follow_read(struct sgc_follow *f, char *buf, size_t size);
 /* Moves a new descriptor above those that programs and shells use as fixed numbers; takes it over
  * and returns another, or itself. */
 int sgc_move_high(int fd);
-/* Closes it, if it is still ours. */
+/* Closes the descriptor, if it is still our file's. */
 void sgc_follow_close(struct sgc_follow *f);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the job tells. There is one report that waits, of the newest values; it is sent at once if
- * there were few of late, and else with a later call, or at exit. A thread that finds another one
- * at it leaves its own values out rather than wait.
+ * What the job tells. One report is kept, with the newest values; it is sent at once if there were
+ * few of late, and else with a later call, or at exit. A thread that finds another one at it drops
+ * its own values rather than wait.
  */
 #include "client/client-internal.h"
 
@@ -162,7 +162,8 @@ static void begin(void)
         (void)pthread_atfork(before_fork, after_fork, after_fork);
 }
 
-/* With the lock: what our parent had waiting is its own to send. */
+/* Called with the lock. After a fork(2) the report that our parent kept is forgotten here, as the
+ * parent itself sends it. */
 static void claim(void)
 {
         if (sgc_is_other_process(owner)) {
@@ -209,7 +210,8 @@ static void merge(const struct report *r)
         waiting.has |= r->has;
 }
 
-/* What somebody waits for goes ahead of the rate, which is for what comes with every step. */
+/* Reports that somebody waits for (a checkpoint, a wish for a signal) are sent at once: the rate is
+ * for what comes with every step. */
 static int tell(const struct report *r)
 {
         const unsigned urgent = CHECKPOINTED | SIGNAL;
@@ -326,7 +328,8 @@ static bool barrier(uint64_t deadline)
         return r == 1;
 }
 
-/* A thread that is at it is soon done; one that was interrupted by a handler which exits isn't. */
+/* Another thread that has the lock is soon done with it. This thread itself has it, for ever, if a
+ * signal handler that calls exit(3) has interrupted it: hence the deadline. */
 static bool lock_until(uint64_t deadline)
 {
         while (pthread_mutex_trylock(&lock) != 0) {
@@ -384,7 +387,8 @@ SGC_API int schedgov_flush(unsigned timeout_msec)
         return seen;
 }
 
-/* A process that has gone can't be told from others by who receives what it said last. */
+/* The governor finds the job of a process in /proc, which has nothing any more of one that has
+ * gone: so exit waits until the last report was received. */
 __attribute__((destructor)) static void at_exit(void)
 {
         if (owner != 0 && !sgc_is_other_process(owner))

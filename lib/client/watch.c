@@ -179,7 +179,8 @@ SGC_API void schedgov_on_checkpoint(schedgov_checkpoint_fn fn, void *userdata)
         leave();
 }
 
-/* With the lock, each: whether there is something to call back for, that then counts as told. */
+/* Both are called with the lock: whether there is something to call back for, which counts as told
+ * from then on. */
 static bool next_allocation(struct schedgov_allocation *ret)
 {
         struct schedgov_allocation a;
