@@ -60,8 +60,8 @@ static uint64_t now_nsec(void)
         return (uint64_t)t.tv_sec * 1000000000U + (uint64_t)t.tv_nsec;
 }
 
-/* One at a time, and others go on with what is known. A process that was forked in the middle of it
- * finds a reader that it doesn't have. */
+/* One thread reads the file at a time, the others go on with what is known. A process that was
+ * forked meanwhile finds a reader noted that it doesn't have. */
 static bool become_reader(void)
 {
         pid_t self = getpid(), other = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * BLAS libraries with threads of their own. They are told in the thread that calls them, right
- * before its call, which is when a program would do so itself. A number that is neither theirs nor
- * ours is the program's wish, and a ceiling from then on.
+ * BLAS libraries with threads of their own. Their number of threads is set in the thread that calls
+ * them, right before its call, as a program would do itself. A number found there that is neither
+ * the library's own nor ours is the program's wish, and a ceiling from then on.
  */
 #include "omp/omp-internal.h"
 
@@ -27,8 +27,8 @@ static const struct {
 
 #define N_SETTERS (sizeof(setters) / sizeof(setters[0]))
 
-/* Such a one asks omp_get_max_threads() at each call; told itself, it would tell OpenMP, and so the
- * whole program. */
+/* A BLAS on OpenMP's threads asks omp_get_max_threads() at each call. Its own function for setting
+ * a number would set OpenMP's, and so the whole program's. */
 static bool asks_openmp(void *handle, const char *name)
 {
         int (*parallel)(void) = name ? (int (*)(void))sgo_symbol(handle, name) : NULL;
@@ -44,7 +44,8 @@ static bool has_own(void *handle, const void *base, const char *name)
         return p && dladdr(p, &info) && info.dli_fbase == base;
 }
 
-/* Debian has the interface in a library of its own, libblas.so.3, and that is which asks. */
+/* Debian has the interface in a library of its own, libblas.so.3, and it is that library which
+ * asks. */
 bool sgo_blas_is_openmp(void *handle, const void *base)
 {
         static const char *const names[] = {"dgemm_", "dgemm_64_", "scipy_dgemm_",

@@ -3,7 +3,8 @@
 
 #include <stdlib.h>
 
-/* OMP_NUM_THREADS is what the program wants in this thread, or was raised. */
+/* This thread's number isn't to be raised (any more): the program has set it, or we have raised
+ * it. */
 static _Thread_local SGO_TLS bool settled;
 
 void sgo_asked(void)

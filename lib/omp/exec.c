@@ -116,7 +116,7 @@ static void find_real(void)
         *(void **)&real.execve = dlsym(RTLD_NEXT, "execve");
 }
 
-/* Before or without our beginning, there was one of somebody else's. */
+/* Another library's constructor may run before ours, and execute something. */
 static void need_real(void)
 {
         if (!real.execve)

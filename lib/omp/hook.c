@@ -4,9 +4,9 @@
 /* The next region of this thread has a num_threads clause. */
 static _Thread_local SGO_TLS bool clause;
 static _Thread_local SGO_TLS int answer;
-/* What oneDNN was told last, 0 = the ceiling; and whether this thread has been out of it since. It
- * makes something for the number that it is told, and then runs it by one that it asks for anew:
- * they have to be the same. All of its own regions have clauses. */
+/* The number that oneDNN was told last, 0 = the ceiling; and whether this thread has run a region
+ * outside of oneDNN since. oneDNN makes something for the number that it is told, and asks anew
+ * when it runs that: both answers have to be the same. All of its own regions have clauses. */
 static _Thread_local SGO_TLS unsigned told;
 static _Thread_local SGO_TLS bool been_out;
 
@@ -42,7 +42,8 @@ static void parallel(const struct sgo_library *l, struct sgo_registers *r, const
         }
 }
 
-/* All who ask are told the runtime's own choice, but those who are about to use it. */
+/* A caller that asks is told the runtime's own choice, unless it asks because it is about to begin
+ * a region. */
 static void *max_threads(const struct sgo_real *real)
 {
         unsigned n = 0;

@@ -60,7 +60,7 @@ struct sgo_registers {
         uint64_t rdi, rsi, rdx, rcx, r8, r9, rax, r10;
 };
 
-/* Who it is that calls, as far as that matters: to SGO_MAX and the clause of SGO_PARALLEL. */
+/* What kind of caller it is, as far as SGO_MAX and the clause of SGO_PARALLEL depend on that. */
 enum sgo_caller {
         SGO_ANYBODY,
         SGO_OPENMP_BLAS, /* computes by OpenMP's threads, and asks right before it does */
@@ -77,7 +77,7 @@ struct sgo_real {
 /* A preload is there from the start: its variables of threads need no call to be found. */
 #define SGO_TLS __attribute__((tls_model("initial-exec")))
 
-/* Of the wrappers; nothing else is seen of us. */
+/* Marks the wrappers: nothing else is exported. */
 #define SGO_API __attribute__((visibility("default")))
 
 /* Each is called once, before main(), and only in a job. */
@@ -93,12 +93,12 @@ unsigned sgo_allocation_threads(void);
  * 0 = nothing was said. */
 unsigned sgo_allocation_ceiling(unsigned *ret);
 
-/* team.c: that this process computes, and its part of so many threads. */
+/* team.c: notes that this process computes; its part of so many threads. */
 void sgo_team_beat(uint64_t now_nsec);
 unsigned sgo_team_share(unsigned threads);
 void sgo_team_forked(void);
 
-/* tell.c: that it follows, with up to so many threads. */
+/* tell.c: tells the governor that this process follows, with up to so many threads. */
 void sgo_tell(unsigned ceiling);
 void sgo_tell_forked(void);
 
@@ -107,10 +107,10 @@ struct sgo_real sgo_resolve(const struct sgo_entry *e, const void *caller);
 /* Not our own. */
 void *sgo_symbol(void *handle, const char *name);
 
-/* Who a place is in that begins a region with a clause. */
+/* What kind of caller begins a region with a clause at this address. */
 enum sgo_caller sgo_resolve_clause(const void *caller);
 
-/* callers.c, each by the library that an address is in. */
+/* callers.c: by the library that an address is in. */
 bool sgo_may_be_narrowed(const void *caller);
 bool sgo_is_onednn(const void *caller);
 

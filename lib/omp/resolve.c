@@ -258,7 +258,7 @@ struct sgo_real sgo_resolve(const struct sgo_entry *e, const void *caller)
         return found.real;
 }
 
-/* By an entry of its own, as that of the function goes without a caller. */
+/* Kept under an entry of its own, as the entry of the function itself isn't kept by caller. */
 enum sgo_caller sgo_resolve_clause(const void *caller)
 {
         static const struct sgo_entry clause = {.name = "num_threads"};

@@ -64,8 +64,8 @@ void sgo_team_begin(const char *allocation)
 
 /* --- the table --- */
 
-/* Made by another user it is a trap, or not for us. Its blocks are taken beforehand: where there
- * are none left, a store would be a SIGBUS. */
+/* A table that another user has made is a trap, or not for us. The blocks of ours are allocated
+ * beforehand: where there are none left, a store would be a SIGBUS. */
 static bool is_table(int fd, struct stat *st)
 {
         if (fstat(fd, st) < 0 || !S_ISREG(st->st_mode) || st->st_uid != geteuid() ||
