@@ -74,8 +74,8 @@ static bool is_value(const char *assignment, const char *name, const char *value
         return have && strcmp(have, value) == 0;
 }
 
-/* Another number of threads than the governor's is somebody's wish; without one nothing of it is
- * the governor's. */
+/* Whether a variable is one of the governor's. A number of threads other than the governor's is
+ * somebody's wish; where the governor has given none, no such variable is its own. */
 static bool is_of_job(const char *assignment, const char *given)
 {
         for (size_t i = 0; i < SG_ELEMENTSOF(own); i++)

@@ -169,7 +169,7 @@ static ssize_t read_file_at(void *userdata, void *buf, size_t size, uint64_t at)
         return pread(*(const int *)userdata, buf, size, (off_t)at);
 }
 
-/* Not what is opened by being looked at, as a FIFO is. */
+/* Opens regular files only: a FIFO would notice. */
 static int open_program(const char *path)
 {
         return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -184,8 +184,8 @@ static enum sg_program look(int fd, char interpreter[SG_INTERPRETER_MAX])
         return sg_program_parse(read_file_at, &fd, interpreter);
 }
 
-/* By the same dynamic linker, whatever it is called there: a library that wants a newer C library
- * than a program has would end it. */
+/* Whether the program is run by the same dynamic linker, whatever that is called there: a library
+ * that wants a newer C library than a program has would end it. */
 static bool is_taken_by(const struct sg_preload *p, const char *loader)
 {
         struct stat st;
@@ -209,7 +209,7 @@ static bool follow(const struct sg_preload *p, int fd)
         return program == SG_PROGRAM_DYNAMIC && is_taken_by(p, interpreter);
 }
 
-/* What they run sees other files than they do. Of those that take their environment along. */
+/* Programs that run others where other files are seen, and hand on their environment. */
 static bool runs_elsewhere(const char *path)
 {
         static const char *const names[] = {

@@ -41,9 +41,9 @@ struct sg_preload {
 /* -errno: there is no such dynamic linker here. */
 int sg_preload_init(struct sg_preload *ret, const char *library, const char *loader);
 
-/* Programs that run others in another root (chroot, apptainer) never, by their names. Those with
- * privileges (setuid, setgid) never; those by file capabilities needn't be told, as
- * the dynamic linker ignores LD_PRELOAD for all of them, and in silence. */
+/* Programs that run others in another root (chroot, apptainer), known by their names, never fit,
+ * nor do those with privileges (setuid, setgid). Those with file capabilities needn't be told
+ * apart: the dynamic linker ignores LD_PRELOAD for all of these, and in silence. */
 bool sg_preload_fits(const struct sg_preload *p, const char *path);
 bool sg_preload_fits_fd(const struct sg_preload *p, int fd);
 /* What execvp(3) would find; search is a PATH, or NULL for the C library's default. */

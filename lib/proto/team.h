@@ -2,8 +2,8 @@
 #pragma once
 /*
  * Where the processes of one attempt see each other: a file in shared memory that the first of them
- * makes and the daemon removes at its end. Named after the path of its allocation, which no other
- * has, whatever daemons the host has.
+ * makes and the daemon removes when the attempt has ended. It is named after the path of the
+ * attempt's allocation, which no other attempt has, whatever daemons the host has.
  */
 
 #define SG_TEAM_DIR "/dev/shm"
