@@ -77,7 +77,8 @@ int sg_attempt_dir_publish(const struct sg_attempt_dir *d, enum sg_published wan
                         return -errno;
                 fate = read_fate(d);
         }
-        /* Also when another process linked it: it may have died before its own fsync. */
+        /* fsync(2) also when another process has linked it: that one may have died before its
+         * own. */
         if (fate == SG_PUBLISHED_RUN && fsync(d->fd) < 0)
                 return -errno;
         return fate;

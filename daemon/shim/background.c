@@ -36,14 +36,14 @@ struct keeper {
         struct sg_exit exit;
 };
 
-/* Everything is blocked for good: no signal but SIGKILL and SIGSTOP does anything to a keeper, and
- * a write beyond RLIMIT_FSIZE is an error like others. */
+/* All signals are blocked for good: only SIGKILL and SIGSTOP do anything to a keeper, and a write
+ * beyond RLIMIT_FSIZE is an error like others. */
 static int block_signals(void)
 {
         const struct sigaction dfl = {.sa_handler = SIG_DFL};
         sigset_t set;
 
-        /* Ignored, it would reap our children for us. */
+        /* With SIGCHLD ignored the kernel would reap our children for us. */
         (void)sigaction(SIGCHLD, &dfl, NULL);
         sigfillset(&set);
         (void)sigprocmask(SIG_SETMASK, &set, NULL);

@@ -34,8 +34,9 @@ static void reset_signals(void)
         (void)syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof(none));
 }
 
-/* As systemd has it for services. Else the jobs of all users would share what keyring the daemon
- * was started with, root's of a login perhaps. Root makes it, as a user's quota ends at 200. */
+/* A session keyring of the job's own, as systemd makes one for services. Without it the jobs of all
+ * users would share the one that the daemon was started with, perhaps root's of a login. Root makes
+ * it, as a user's quota ends at 200. */
 static void leave_keyring(void)
 {
         (void)syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL);
@@ -52,7 +53,7 @@ static void set_affinity(const char *list)
         for (unsigned i = 0; i < CPU_SETSIZE && i < SG_CPUS_MAX; i++)
                 if (sg_cpuset_has(&cpus, i))
                         CPU_SET(i, &set);
-        /* None of them may be online any more; running elsewhere beats not running. */
+        /* None of these CPUs may be online any more; running elsewhere beats not running. */
         (void)sched_setaffinity(0, sizeof(set), &set);
 }
 

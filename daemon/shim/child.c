@@ -34,14 +34,14 @@ static void wait_for_release(int channel)
                 _exit(EXIT_NOT_RUN);
 }
 
-/* What leaves no trace is done while the daemon looks at us and the fate is made durable. */
+/* Steps that leave no trace are done while the daemon looks at us and the fate is made durable. */
 _Noreturn static void child_main(const struct sg_spec *spec, int channel, int output)
 {
         struct sg_become b = {.spec = spec, .output = output, .script = -1};
         int r;
 
         r = sg_become_user(&b);
-        /* Also with a failure: a message that we left unread would reset the channel. */
+        /* Waits also after a failure: a message that we left unread would reset the channel. */
         wait_for_release(channel);
         if (r == 0)
                 r = sg_become_job(&b);

@@ -35,7 +35,8 @@ struct foreground {
         struct sg_child child;
         struct sg_child_failure failure;
         struct sg_exit exit;
-        char comeback[PATH_MAX]; /* where the daemon is found again; "": one of before */
+        char comeback[PATH_MAX]; /* where the daemon is found again; "": it is of an earlier
+                                    version */
         bool over, timed_out;
         int wait_status;
 };
@@ -115,9 +116,10 @@ static void handle_signal(struct foreground *f)
                 reap(f);
                 return;
         }
-        /* The kernel's own (SI_KERNEL) go to the process group: the command has it already; and it
-         * doesn't want back what it sent to its group itself. But a hang-up is for the leader of
-         * the session alone: that is us under `ssh -t HOST schedctl run`. */
+        /* Signals of the kernel's own (SI_KERNEL) go to the process group, so the command has them
+         * already; and what the command sends to its group itself, it doesn't want back. But a
+         * hang-up goes to the leader of the session alone: that is us under `ssh -t HOST schedctl
+         * run`. */
         if ((info.ssi_code > 0 && !is_hangup_for_leader(&info)) ||
             info.ssi_pid == (uint32_t)f->child.pid)
                 return;
@@ -164,8 +166,8 @@ static void fill_exit(struct foreground *f)
         sg_exit_set_rusage(e);
 }
 
-/* A daemon of before has us write it ourselves. Of one of now there is no such file, and before it
- * has told us where to come back it has let nothing run. */
+/* A daemon of an earlier version has us write the record ourselves. One of this version gives us no
+ * file, and lets nothing run before it has told us where to come back. */
 static bool has_file(const struct foreground *f)
 {
         struct stat st;
@@ -289,7 +291,8 @@ static int pass_gate(struct foreground *f)
         return not_let_go(f, -r, ECANCELED);
 }
 
-/* A shared lock keeps nobody else from having one: who is there already is asked for. */
+/* A shared lock doesn't keep another shim from having one, too: so whether there is one is asked
+ * first. */
 static int lock(int fd)
 {
         struct flock holder = {.l_type = F_WRLCK, .l_whence = SEEK_SET};

@@ -36,7 +36,7 @@ static bool is_visited(const struct sg_group_dir *dir)
                dir->hier != SG_HIER_FREEZER;
 }
 
-/* Into `group` of every hierarchy that the keeper visits. */
+/* Enters `group` of every hierarchy that the keeper visits. */
 static int visit(const struct sg_spec *s, const char *group)
 {
         int r = 0;

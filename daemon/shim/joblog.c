@@ -41,8 +41,9 @@ void sg_joblog_deinit(struct sg_joblog *l)
         free(TAKE_PTR(l->path));
 }
 
-/* Ours, or who wrote to it by themselves could make it larger than it may be; its user reads it.
- * One of an older keeper was the user's. Without access control lists there is still OpenLog. */
+/* The log is root's, as an owner could make it larger than it may be; its user may read it. A log
+ * of an earlier keeper was the user's. Where there are no access control lists, the user reads it
+ * by OpenLog. */
 static int own(const struct sg_joblog *l, int fd, const struct stat *st)
 {
         if (geteuid() != 0 || l->uid == 0)

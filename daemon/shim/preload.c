@@ -13,7 +13,8 @@
 #define VARIABLE "LD_PRELOAD="
 #define HEAD 512 /* bytes, by which what isn't text is known */
 
-/* Who is to load it may run what is in it, and its name can be said. */
+/* Whoever is to load the library may run what is in it, and its name can be written into the
+ * variable. */
 static bool is_loadable(const char *library)
 {
         struct statvfs fs;

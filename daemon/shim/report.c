@@ -25,7 +25,7 @@ static void send_end(int gate, const struct sg_exit *e)
         (void)send(gate, &m, sizeof(m), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* Its directory is gone, and with it who would want to know. */
+/* The attempt's directory is gone, and with it whoever would want to know. */
 static bool is_forgotten(int lock)
 {
         struct stat st;
@@ -56,8 +56,9 @@ static void close_between(int after, int before)
                 (void)syscall(SYS_close_range, after + 1, before - 1, 0);
 }
 
-/* Whoever waits for the end of an output, or wants to unmount what we stand in, doesn't wait for
- * us. The lock may have no other descriptor that is closed: it would go with that. */
+/* Lets go of the output, whose end somebody may wait for, and of the working directory, which
+ * somebody may want to unmount. The lock keeps its descriptor: a POSIX lock goes when any
+ * descriptor of the file is closed. */
 static void let_go(const struct sg_report *r)
 {
         int a = r->gate < r->lock ? r->gate : r->lock, b = r->gate < r->lock ? r->lock : r->gate;
@@ -84,7 +85,7 @@ static _Noreturn void live_on(struct sg_report *r, const struct sg_exit *e)
         _exit(EXIT_SUCCESS);
 }
 
-/* -errno: there is nobody but us. */
+/* -errno: no child could be made that goes on in our place. */
 static int leave_it_to_a_child(struct sg_report *r, const struct sg_exit *e)
 {
         int fds[2];

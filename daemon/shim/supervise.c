@@ -56,7 +56,7 @@ static void reap(struct sg_supervisor *s)
         int status;
         pid_t pid;
 
-        /* Signals merge: what is read here only says "look". */
+        /* Signals merge: what is read here only says that there is something to be looked at. */
         if (read(s->signals, info, sizeof(info)) < 0 && errno != EINTR)
                 return;
         while ((pid = waitpid(-1, &status, WNOHANG | __WALL)) > 0) {
