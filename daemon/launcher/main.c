@@ -79,8 +79,8 @@ static int watch_children(void)
         sigset_t set;
         int fd;
 
-        /* Ignored, they would not be ours to reap, and a pid could be another's before
-         * we looked. */
+        /* With SIGCHLD ignored children would not be ours to reap, and a pid could be another
+         * process's before we looked. */
         (void)signal(SIGCHLD, SIG_DFL);
         (void)sigemptyset(&set);
         (void)sigaddset(&set, SIGCHLD);

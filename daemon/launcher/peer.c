@@ -23,7 +23,8 @@ static bool is_slice(const char *name, size_t length)
         return length > n && memcmp(name + length - n, suffix, n) == 0;
 }
 
-/* Below slices only: a group of that name may also be made by whom systemd has delegated one to. */
+/* Only below slices: whoever systemd has delegated a group to may make one of that name within it,
+ * too. */
 static bool path_is_unit(const char *path, size_t length, const char *unit)
 {
         const char *end = path + length;

@@ -27,7 +27,7 @@ static int check_gate(int fd)
         return 0;
 }
 
-/* Only we, that is root, can have put it there or change it. */
+/* Opens a directory that only root can have put there or can change. */
 static int open_private_dir(int at, const char *name)
 {
         _cleanup_close_ int fd = -1;
@@ -92,8 +92,8 @@ int sg_starter_start(const struct sg_starter *s, const struct sg_job_key *key, i
                 r = sg_spawn_bare(s->shim, argv, gate, SG_GATE_FD, &pid);
         if (r < 0)
                 return r;
-        /* It can't be another's: we alone reap it, and not now. Without a pidfd nobody would watch
-         * it, but a closed gate ends it. */
+        /* The pid can't be another process's: we alone reap it, and not now. Without a pidfd nobody
+         * would watch the shim, but a closed gate ends it. */
         pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
         if (pidfd < 0)
                 return -errno;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
-/* From the name of an attempt to its shim: everything about both is looked at before. */
+/* From the name of an attempt to its shim. The directory and the gate are looked at before anything
+ * is started. */
 
 #include "proto/job-key.h"
 #include <sys/types.h>
