@@ -12,7 +12,7 @@
 
 struct sg_monitor {
         struct sg_manager *manager;
-        char *state_dir;        /* our own: the store is closed before the last job is forgotten */
+        char *state_dir;        /* a copy: the store is closed before the last job is forgotten */
         struct sg_list running; /* struct sg_measured */
         sd_event_source *timer;
         struct sg_cadence cadence;
@@ -34,9 +34,9 @@ struct sg_monitor {
 /* monitor-report.c */
 
 void sg_monitor_begin_progress(struct sg_measured *d);
-/* It reports: what it has used by now, or SG_UNLIMITED. */
+/* To be called when a job reports: the CPU time that it has used by now, or SG_UNLIMITED. */
 uint64_t sg_monitor_cpu_now(struct sg_measured *d);
-/* All that the reader found in a round of its own has been said. */
+/* The reader has ended a round of its own, and all that it found has been told. */
 void sg_monitor_told(struct sg_monitor *mon);
 /* Has the reader follow a job that has lived for a round. */
 void sg_monitor_follow(struct sg_measured *d);
@@ -52,5 +52,5 @@ enum sg_goal sg_progress_goal(const struct sg_live *l);
 void sg_monitor_replay(struct sg_measured *d);
 int sg_monitor_open_reports(struct sg_monitor *mon, const char *runtime_dir);
 void sg_monitor_close_reports(struct sg_monitor *mon);
-/* A point of its series, with where it is by its own account. */
+/* Adds a point to the job's series, with the progress that it has told. */
 void sg_monitor_record(struct sg_measured *d, float cpu, float share);

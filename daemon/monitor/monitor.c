@@ -23,13 +23,14 @@
 /* Waits are asked for process by process: not in every round, and of so many of a job at most. */
 #define DELAYS_ROUNDS 8
 #define DELAYS_ROUNDS_MANY 16
-#define DELAYS_FIRST 4 /* of a new job it is good to know soon what it can use */
-/* What a burst of submissions or a list of thousands took goes back to the system: now and then,
- * and when a burst is over. */
+#define DELAYS_FIRST 4 /* What a new job can use is good to know soon. */
+/* Memory that a burst of submissions or a list of thousands took goes back to the system: now and
+ * then, and when a burst is over. */
 #define TRIM_ROUNDS 32
 #define TRIM_BURST 64
 #define DELAYS_PIDS 512
-/* Of an interval: how much sooner a round may be, and how much later when the reader leads. */
+/* Parts of an interval: how much sooner a round may be, and how much later when the reader
+ * leads. */
 #define EARLY_PARTS 8
 #define LATE_PARTS 16
 
@@ -276,8 +277,8 @@ static bool is_nearly_due(const struct sg_monitor *mon)
         return sg_now_monotonic_usec() - mon->round_usec >= interval - interval / EARLY_PARTS;
 }
 
-/* A reader that is at odds with our rounds, twice in a row, makes the next one late: from then on
- * they are one. */
+/* Twice in a row the reader's round was far from ours: our next one is put off to an interval from
+ * now, when the reader's next one is due, and from then on the two are one. */
 void sg_monitor_told(struct sg_monitor *mon)
 {
         mon->told = true;
@@ -289,7 +290,7 @@ void sg_monitor_told(struct sg_monitor *mon)
                 arm(mon, mon->cadence.interval_usec);
 }
 
-/* Rates are between rounds: what is read in between is of no other use. */
+/* A rate is made of two rounds: CPU time that is read between them is of no other use. */
 uint64_t sg_monitor_cpu_now(struct sg_measured *d)
 {
         struct sg_monitor *mon = d->live->manager->monitor;
@@ -318,8 +319,8 @@ bool sg_monitor_read_cpu(const struct sg_live *l, uint64_t fresh_usec, uint64_t 
         return true;
 }
 
-/* The queue takes it from what the node has in use, which is read now: of the last round, it would
- * hide what others took since. */
+/* The queue subtracts it from what the node has in use, which is read now: a figure of the last
+ * round would hide what others have taken since. */
 uint64_t sg_monitor_memory_now(const struct sg_live *l)
 {
         struct sg_measured *d = l->measured;
@@ -415,8 +416,7 @@ void sg_monitor_forget(struct sg_live *l)
 
 /* The object */
 
-/* Between rounds, or where there are none as no job runs,
- * it may be long ago that it was looked at. */
+/* The last look may be long ago: between rounds, or as no job runs. */
 const struct sg_node_sample *sg_monitor_node(struct sg_monitor *mon)
 {
         if (sg_now_monotonic_usec() - mon->node.now_usec > mon->cadence.base_usec)

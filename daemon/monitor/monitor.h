@@ -30,8 +30,8 @@ struct sg_measured {
         char *status;                    /* what it says of itself (STATUS=), or NULL */
         struct sg_series *series;
         struct sg_delays delays;
-        unsigned place;                        /* its turns among the others */
-        unsigned rounds;                       /* that it has lived to see */
+        unsigned place;                        /* its turn when jobs are looked at by turns */
+        unsigned rounds;                       /* rounds that it has lived to see */
         bool sampled;                          /* for the round that is under way, or just due */
         bool active;                           /* it did something in this interval */
         bool reported;                         /* since the last round */
@@ -54,20 +54,22 @@ void sg_monitor_pause(struct sg_live *l, bool suspended);
 /* Something was changed: the next round comes soon. */
 void sg_monitor_wake(struct sg_monitor *mon);
 
-/* It runs no more, and its end is about to be stored: what is known goes into the row. true: its
+/* The job has ended, and its end is about to be stored: what is known goes into the row. true: its
  * last words are being waited for, and done() will be called in a moment. */
 bool sg_monitor_finish(struct sg_live *l, void (*done)(struct sg_live *l));
-/* Its scope goes: drops l->measured. */
+/* The job's scope is about to go: drops l->measured. */
 void sg_monitor_forget(struct sg_live *l);
 
-/* Tells it its allocation, as that is now; and takes that away at the end of its attempt. */
+/* Tells the job its allocation as it is now; and takes the file away at the end of its attempt. */
 void sg_monitor_publish(struct sg_live *l);
 void sg_monitor_unpublish(struct sg_live *l);
-/* Removes those of jobs that are gone: once all that live are known. */
+/* Removes the allocations of jobs that are gone: once all that live are known. */
 void sg_monitor_sweep(struct sg_monitor *mon);
-/* Opens where it reports: before an attempt starts, and when a daemon comes back to it. */
+/* Opens the socket on which a job reports: before an attempt starts, and when a daemon comes back
+ * to it. */
 void sg_monitor_listen(struct sg_live *l);
-/* What its environment names. Negative: there is no allocation; `notify` is set all the same. */
+/* Paths for the job's environment. Negative: there is no allocation; `notify` is set all the
+ * same. */
 struct sg_monitor_paths {
         char notify[PATH_MAX], allocation[PATH_MAX];
 };
@@ -77,17 +79,17 @@ int sg_monitor_paths(const struct sg_live *l, struct sg_monitor_paths *ret);
  * doesn't run yet. */
 uint64_t sg_monitor_memory_now(const struct sg_live *l);
 
-/* The CPU time that it has had by now, if that was last read more than `fresh` before; false: it is
- * as it was, or can't be known. */
+/* The CPU time that a job has had by now, if that was last read more than `fresh` before; false: it
+ * is as it was, or can't be known. */
 bool sg_monitor_read_cpu(const struct sg_live *l, uint64_t fresh_usec, uint64_t *ret_cpu_usec);
-/* How long it has run by now. */
+/* How long the job has run by now. */
 uint64_t sg_monitor_running_usec(const struct sg_measured *d);
 
 /* The node as it was within the last interval, and its network interfaces. */
 const struct sg_node_sample *sg_monitor_node(struct sg_monitor *mon);
 /* How busy its CPUs were between the last two looks, 0 … 1; NaN = not known. */
 double sg_monitor_busy(const struct sg_monitor *mon);
-/* Their counters are read now. */
+/* The links, with counters that are read now. */
 struct sg_links *sg_monitor_links(const struct sg_monitor *mon);
 
 /* A sg_config_check_fn: the patterns of [Progress]. */

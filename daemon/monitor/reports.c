@@ -18,7 +18,7 @@
 /* What a job that has ended wrote last is usually read within a millisecond; a reader that hangs on
  * a disk doesn't hold up the end of jobs. */
 #define LAST_WORDS_USEC (500ULL * 1000)
-/* How much of a series tells a daemon that was restarted how fast the job is. */
+/* Points of its series from which a restarted daemon learns how fast a job is. */
 #define REPLAYED_POINTS 32U
 
 static struct sg_live *find(struct sg_monitor *mon, const struct sg_job_key *key)
@@ -30,7 +30,7 @@ static struct sg_live *find(struct sg_monitor *mon, const struct sg_job_key *key
 
 /* One report */
 
-/* The row has what was said last: in the history it is what remains. */
+/* The row gets what was said last: of an ended job nothing else remains. */
 static void note_in_row(struct sg_live *l)
 {
         struct sg_progress_view v;
@@ -146,7 +146,8 @@ static void note_network(struct sg_live *l)
         }
 }
 
-/* Of a job that ended while no daemon was there, its series knows what it said to the last one. */
+/* A job that ended while no daemon was there: its series knows what it said, up to the last
+ * word. */
 static void recall(struct sg_live *l)
 {
         _cleanup_free_ struct sg_series *s = NULL;
@@ -211,7 +212,7 @@ void sg_monitor_begin_progress(struct sg_measured *d)
         sg_progress_init(&d->progress, sg_progress_goal(d->live), d->live->job.steps);
 }
 
-/* What a daemon before us knew of it, as far as the series tells. */
+/* What an earlier daemon knew of a job, as far as its series tells. */
 void sg_monitor_replay(struct sg_measured *d)
 {
         const struct sg_series *s = d->series;
@@ -297,8 +298,8 @@ static enum sg_notify_who on_lookup(const struct sg_notify_sender *sender, struc
         return find_sender(userdata, sender, ret);
 }
 
-/* A process of it has threads that follow: so many at most, of several the most that one has. It is
- * said once, so the row keeps it over a restart. */
+/* A process of the job has threads that follow, so many at most; of several processes the largest
+ * number counts. Each says it once, so the row keeps it over a restart. */
 static void note_follows(struct sg_live *l, uint64_t threads)
 {
         if (threads <= l->job.follows || l->job.adopted)
@@ -328,7 +329,8 @@ static void on_message(const struct sg_job_key *key, const struct sg_notify *mes
 
 /* The allocation channel */
 
-/* By its time limit, which runs from GO; 0 = it has none, or one beyond the end of time. */
+/* When its time limit ends it, which runs from GO; 0 = it has none, or one beyond the end of
+ * time. */
 static uint64_t ends_at(const struct sg_live *l)
 {
         const struct sg_job *j = &l->job;
