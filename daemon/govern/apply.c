@@ -41,7 +41,7 @@ uint64_t sg_loop_cpus(const struct sg_live *l)
         return sg_loop_threads(l) ?: sg_live_threads(l).least;
 }
 
-/* As many as threads, if its user wants such; a plan gives it no more than that. */
+/* A pinned job has as many CPUs of its own as threads, but no more than a plan gives it. */
 uint64_t sg_loop_own_cpus(const struct sg_live *l, const struct sg_limits *limits)
 {
         uint64_t plan = l->looped ? l->looped->applied.cpus : 0, own = sg_loop_cpus(l);
@@ -65,7 +65,7 @@ static bool can_be_confined(const struct sg_live *l)
                !(sg_backend_unenforced(l->manager->backend) & 1U << SG_LIMIT_CPUSET);
 }
 
-/* Without memory it keeps those that it has. */
+/* Without memory the job keeps the CPUs that it has. */
 static void choose_cpus(struct sg_live *l)
 {
         uint64_t n = sg_loop_own_cpus(l, &l->job.limits);
@@ -74,7 +74,7 @@ static void choose_cpus(struct sg_live *l)
         (void)sg_live_pin(l, n > 0 ? &own : NULL);
 }
 
-/* Whether it is in force, or on its way. */
+/* Whether the change is in force, or on its way. */
 static bool write_cpu(struct sg_live *l)
 {
         _cleanup_free_ char *why = NULL;
@@ -101,7 +101,7 @@ static bool is_told_dropped(const struct sg_live *l)
         return l->job.reason && strcmp(l->job.reason, dropped_reason) == 0;
 }
 
-/* Other reasons, of its end, stay. */
+/* A reason for the job's end stays. */
 bool sg_loop_take_back_dropped(struct sg_live *l)
 {
         bool told = is_told_dropped(l);
@@ -111,7 +111,8 @@ bool sg_loop_take_back_dropped(struct sg_live *l)
         return told;
 }
 
-/* Its user hears of it as of all that becomes of a job, once, and also if it is taken back. */
+/* The job's user hears of it once, as of all that becomes of a job, and also if it is taken
+ * back. */
 static void tell_dropped(struct sg_live *l, bool dropped)
 {
         bool news =
@@ -133,7 +134,7 @@ static struct sg_want_job describe(const struct sg_looped *p)
                                     .confinable = can_be_confined(p->live)};
 }
 
-/* Others, or CPUs, have come and gone: of as many there are better ones. */
+/* Other jobs, or CPUs, have come and gone: the job could have better CPUs, if only as many. */
 static bool is_misplaced(const struct sg_live *l)
 {
         uint64_t n = sg_loop_own_cpus(l, &l->job.limits);
@@ -147,7 +148,7 @@ static bool is_misplaced(const struct sg_live *l)
         return memcmp(&own.cpus, &l->groups.own->cpus, sizeof(own.cpus)) != 0;
 }
 
-/* What is to be known of it, whatever is written. */
+/* Notes what a decision says of a job, whether anything is written or not. */
 static void heed(struct sg_looped *p, const struct sg_decision *d)
 {
         if ((d->out.list == SG_LIST_DROPPED) != (p->list == SG_LIST_DROPPED))
@@ -222,8 +223,9 @@ static bool is_any(const struct sg_looped *p, const struct sg_decision *d)
         return true;
 }
 
-/* Who gives up CPUs first, so that others can have them; then who gets a turn: systemd takes one
- * change after the other. What was applied and is planned again is nothing. */
+/* Jobs that give up CPUs come first, so that others can have them; then those whose turn begins, as
+ * systemd takes one change after the other. A plan that was applied and is planned again writes
+ * nothing. */
 void sg_loop_apply(struct sg_loop *loop, const struct sg_governor_plan *plan, double now)
 {
         static bool (*const passes[])(const struct sg_looped *p, const struct sg_decision *d) = {
@@ -241,7 +243,7 @@ void sg_loop_apply(struct sg_loop *loop, const struct sg_governor_plan *plan, do
 
                         if (!l || !l->looped || l->looped->over)
                                 continue;
-                        if (l->looped->expected) /* it begins with what it begins with */
+                        if (l->looped->expected) /* until it runs it has what it began with */
                                 heed(l->looped, d);
                         else if (passes[pass](l->looped, d))
                                 apply(loop, l->looped, d, now);

@@ -38,7 +38,7 @@ static double deadline(const struct sg_live *l, double now)
         return now + ((double)l->job.deadline_usec - (double)realtime) / SG_USEC_PER_SEC;
 }
 
-/* What it can use, as far as anybody has said. */
+/* The CPUs that a job can use, as far as anybody has said. */
 static uint64_t cpus_said(const struct sg_job *j, struct sg_thread_range threads)
 {
         return j->limits.cpus == 0 && j->follows > 0 && j->follows < threads.most ? j->follows

@@ -57,11 +57,11 @@ struct sg_governor_job sg_loop_describe(const struct sg_live *l);
 
 /* apply.c */
 void sg_loop_apply(struct sg_loop *loop, const struct sg_governor_plan *plan, double now);
-/* By what is decided until now: what its groups are made with, see sg_loop_overlay(). */
+/* What its groups are to be made with, by what is decided until now; see sg_loop_overlay(). */
 void sg_loop_begin_with(struct sg_looped *p);
-/* What was decided before it started; false: nothing was. */
+/* Applies what was decided before it started; false: nothing was. */
 bool sg_loop_apply_begun(struct sg_looped *p, double now);
-/* That its deadline can't be met, if that is its reason now. */
+/* Takes back that its deadline can't be met, if that is its reason now. */
 bool sg_loop_take_back_dropped(struct sg_live *l);
 
 /* use.c */

@@ -68,7 +68,7 @@ static void look_soon(struct sg_loop *loop, enum sg_decision_cause cause)
         arm(loop);
 }
 
-/* What the kernel has counted since the last round isn't waited for. */
+/* CPU time that the kernel has counted since the last round is read now, not waited for. */
 static void read_use(struct sg_live *l, double now)
 {
         uint64_t cpu_usec;
@@ -95,8 +95,8 @@ static void note(struct sg_loop *loop, const struct sg_governor_plan *plan)
 
 static int configure(struct sg_loop *loop);
 
-/* CPUs went off or on line, or a group above us has others: who had one of those that went gets
- * another, or fewer, and all are shared anew. The kernel has moved what ran there. */
+/* CPUs went off or on line, or a group above us has others: a job whose own CPU went gets another
+ * one, or fewer, and all CPUs are shared anew. The kernel has moved what ran there. */
 static void look_at_cpus(struct sg_loop *loop)
 {
         struct sg_manager *m = loop->manager;
@@ -121,7 +121,7 @@ static void step(struct sg_loop *loop)
         double now = sg_loop_now();
         int r;
 
-        /* Who isn't back yet would be taken for gone. */
+        /* A job that isn't back yet would be taken for one that has gone. */
         if (loop->manager->jobs->n_recovering > 0) {
                 put_off(loop, now + RECOVERY_SEC);
                 return;
@@ -174,13 +174,13 @@ static int on_due(sd_event_source *source, uint64_t usec, void *userdata)
 
 /* Jobs */
 
-/* What is to be known of it now. */
+/* Tells the governor what is to be known of a job now. */
 static void tell(struct sg_live *l)
 {
         struct sg_looped *p = l->looped;
         struct sg_governor_job j = sg_loop_describe(l);
 
-        /* Who is being ended is to save what it has, and to be gone, soon. */
+        /* A job that is being ended is to save what it has, and to be gone, soon. */
         j.aside = p->awaited || p->serves || l->job.intent != SG_INTENT_NONE;
         if (p->applied.weight == p->own_weight) /* it is what its user says */
                 p->applied.weight = (uint32_t)l->job.limits.cpu_weight;
@@ -205,7 +205,7 @@ static void add(struct sg_loop *loop, struct sg_live *l)
         }
         p->live = l;
         p->own_weight = (uint32_t)l->job.limits.cpu_weight;
-        /* What a former daemon left in force isn't known, but for its CPUs. */
+        /* Of what an earlier daemon left in force only the CPUs are known. */
         p->applied = (struct sg_applied){
                 .weight = l->attempt.begun_usec > 0 ? p->own_weight : 0,
                 .cap_pm = SG_UNLIMITED,

@@ -22,8 +22,9 @@ const struct sg_class_history *sg_loop_history(const struct sg_manager *m, const
 /* Classes or their policies have changed. */
 void sg_loop_reconfigure(struct sg_manager *m);
 
-/* It is about to get its groups: who gets how much with it is decided before. What they are to be
- * made with is then told by sg_loop_overlay() and sg_loop_own_cpus(), and stays until it runs. */
+/* The job is about to get its groups: who gets how much with it is decided before. What the groups
+ * are to be made with is then told by sg_loop_overlay() and sg_loop_own_cpus(), and stays until it
+ * runs. */
 void sg_loop_expect(struct sg_live *l);
 /* All of these are for running jobs, and do nothing for others. */
 void sg_loop_add(struct sg_live *l);
@@ -31,25 +32,26 @@ void sg_loop_hold(struct sg_live *l, bool held);
 void sg_loop_changed(struct sg_live *l); /* its limits */
 /* It has reported. */
 void sg_loop_heard(struct sg_live *l, const struct sg_report *report, uint64_t cpu_usec);
-/* A round has counted what it used; and how long it waited for a CPU, if `waits`. */
+/* A round has counted what the job used; and how long it waited for a CPU, if `waits`. */
 void sg_loop_looked(struct sg_live *l, bool waits);
 void sg_loop_refresh(struct sg_loop *loop);    /* before its decisions are shown; NULL is fine */
 void sg_loop_round_over(struct sg_loop *loop); /* … of all jobs; NULL is fine */
-/* Nothing of it lives any more, but how it ended isn't known yet: what it had is the others'. */
+/* Nothing of the job lives any more, but how it ended isn't known yet: what it had is the
+ * others'. */
 void sg_loop_over(struct sg_live *l);
 void sg_loop_end(struct sg_live *l);
 
-/* What is in force beside what was asked for: the CPU's weight, quota, and set. To be called on
- * what a scope is made with, and what goes to sg_scope_set_limits(); returns the CPU set to go with
- * it. */
+/* Puts what is in force, beside what was asked for, into limits: the CPU's weight and quota;
+ * returns the CPU set to go with them. To be called on the limits that a scope is made with, and on
+ * those for sg_scope_set_limits(). */
 const struct sg_cpuset *sg_loop_overlay(const struct sg_live *l, struct sg_limits *limits);
 uint64_t sg_loop_cpus(const struct sg_live *l); /* how many threads it should have; 0 = not said */
 /* … how many CPUs of its own, with these limits; 0 = it shares all. */
 uint64_t sg_loop_own_cpus(const struct sg_live *l, const struct sg_limits *limits);
-/* The same, if that was decided by its share, and changes with it; else 0. */
+/* The same, if it was decided by the job's share, and changes with that; else 0. */
 uint64_t sg_loop_threads(const struct sg_live *l);
 uint64_t sg_loop_class_weight(const struct sg_manager *m, const struct sg_class *class);
-/* What of the CPUs there is to be shared: less than all under a quota. */
+/* How many of the CPUs there are to be shared: less than all under a quota. */
 double sg_loop_cpus_of_node(const struct sg_manager *m);
 /* Whether what is decided can be put into force at all. */
 bool sg_loop_holds_shares(const struct sg_manager *m);

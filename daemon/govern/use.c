@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What is told of what jobs use, and looked at: who of them serves somebody.
+ * What jobs use is told to the governor here, and which of them serve somebody is found out.
  */
 #include "base/file.h"
 #include "govern/internal.h"
@@ -51,7 +51,7 @@ static bool is_among(uint64_t id, const uint64_t *ids, int n)
         return false;
 }
 
-/* One that also reports trains with others, which is how it came to listen. */
+/* A job that reports is no server: it trains together with others, which is why it listens. */
 void sg_loop_look_for_servers(struct sg_loop *loop, double now)
 {
         const uint64_t *ids;
