@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * From a group that has processes to a job and to its end. A newcomer becomes a job when its user's
- * name is known, which mostly is at once; what has gone by then was never there. The row is durable
- * before it is shown. Of a group that has ended nothing can be read any more, so it is read now and
- * then while it lives.
+ * From a group that has processes to a job and to its end. A new group becomes a job when its
+ * user's name is known, which mostly is at once; one that has gone by then never was a job. The row
+ * is durable before the job is shown. A group that has ended can't be read any more, so it is read
+ * now and then while it lives.
  */
 #include "adopt/internal.h"
 #include "base/time-util.h"
@@ -217,7 +217,7 @@ void sg_adopter_arm(struct sg_adopter *a, uint64_t delay_usec)
         uint64_t due = sg_now_monotonic_usec() + delay_usec, before;
         int r;
 
-        /* Newcomers one after the other don't put it off. */
+        /* Groups that come one after the other don't put the timer off. */
         if (a->timer && sd_event_source_get_enabled(a->timer, NULL) > 0 &&
             sd_event_source_get_time(a->timer, &before) >= 0 && before <= due)
                 return;
@@ -288,7 +288,7 @@ static void fill_job(struct sg_live *l, const struct newcomer *n, const struct s
                            ?: &l->manager->settings->classes[0];
 }
 
-/* Looked at; through systemd if it's a unit that may be governed. */
+/* A scope to look at the group, or to govern it through systemd if it's a unit that may be. */
 static int make_scope(struct sg_live *l, const struct sg_watched *g)
 {
         char class[SG_CLASS_NAME_MAX];
@@ -582,7 +582,7 @@ int sg_adopter_new(struct sg_adopter **ret, struct sg_manager *m)
         return 0;
 }
 
-/* After the jobs: they hold on to it. */
+/* To be freed after the jobs, which hold on to it. */
 struct sg_adopter *sg_adopter_free(struct sg_adopter *a)
 {
         struct newcomer *n, *next;

@@ -25,7 +25,7 @@ void sg_adopter_reload(struct sg_adopter *a);
 int sg_adopter_adopt(struct sg_adopter *a, sd_bus_message *call, const char *what,
                      const struct sg_class *class, sd_bus_error *error);
 
-/* Its limits may be changed: its class's have been asked for. */
+/* Whether the job's limits may be changed: those of its class have been asked for. */
 bool sg_adopted_is_limited(const struct sg_live *l);
 /* The job is freed. */
 void sg_adopted_forget(struct sg_live *l);

@@ -36,7 +36,7 @@ struct freezing {
         struct sg_life_event event;
 };
 
-/* Its group may go meanwhile, and that it is asked for is forgotten then: it has ended. */
+/* The group may go meanwhile: then the request is forgotten, as the job has ended. */
 static void on_frozen(struct sg_scope *s, int result, const char *why, void *userdata)
 {
         struct freezing *f = userdata;

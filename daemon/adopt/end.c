@@ -77,7 +77,8 @@ static void say_what_is_known(struct sg_job *j, bool away)
         }
 }
 
-/* Of a scope's success it knows nothing: a delegated one's own OOM kills aren't its business. */
+/* Of a scope that succeeded systemd knows nothing: OOM kills within a delegated one aren't its
+ * business. */
 static bool is_telling(const struct sg_unit_facts *f)
 {
         return f && f->result[0] && (strcmp(f->result, "success") != 0 || f->main_code != 0);
@@ -127,7 +128,7 @@ static bool is_over(const struct sg_unit_facts *f)
         return strcmp(f->state, "inactive") == 0 || strcmp(f->state, "failed") == 0;
 }
 
-/* An identity that isn't systemd's can't be compared. */
+/* An identity that isn't systemd's can't be compared with systemd's. */
 static bool is_it(const struct sg_live *l, const struct sg_unit_facts *f)
 {
         return f->invocation[0] && (strlen(l->job.invocation) != SG_INVOCATION_ID_MAX - 1 ||

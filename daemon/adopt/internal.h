@@ -44,11 +44,11 @@ struct sg_adopted {
 int sg_adopter_welcome(struct sg_adopter *a, const struct sg_watched *g,
                        const struct sg_adoptee *as, sd_bus_message *call);
 void sg_adopter_forget_searches(struct sg_adopter *a);
-/* Within that time, again or for the first time. */
+/* Has the groups looked at within that time, again or for the first time. */
 void sg_adopter_arm(struct sg_adopter *a, uint64_t delay_usec);
 /* Its group has emptied or gone; `away`: while we were not there. */
 void sg_adopted_end(struct sg_live *l, bool away);
-/* If it still should be; of a job that is shown, and whose group lives. */
+/* Freezes again a job that should be frozen, which is shown, and whose group lives. */
 void sg_adopted_freeze_again(struct sg_live *l);
 /* Gives a job that may be limited what its class says, if systemd can be reached now. */
 void sg_adopted_limit(struct sg_live *l);
