@@ -196,7 +196,7 @@ static void put_node(struct sg_metrics *x, struct sg_openmetrics *w)
 
 #define MBIT_BYTES 125000U
 
-/* Ends of containers come and go by the hundred. */
+/* Interfaces of containers come and go by the hundred: they aren't shown. */
 static bool is_shown(const struct sg_link *link)
 {
         return !link->loopback && strcmp(link->kind, "veth") != 0;

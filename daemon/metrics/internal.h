@@ -9,7 +9,7 @@
 #include "metrics/metrics.h"
 #include "monitor/monitor.h"
 
-#define SG_METRICS_JOBS_MAX 1000U /* that have series of their own */
+#define SG_METRICS_JOBS_MAX 1000U /* jobs that have series of their own */
 #define SG_METRICS_LIVE_STATES ((size_t)_SG_JOB_LIVE_MAX)
 #define SG_METRICS_ENDS ((size_t)_SG_JOB_STATE_MAX - SG_JOB_FINAL)
 

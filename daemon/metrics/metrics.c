@@ -108,7 +108,8 @@ static void apply_listen(struct sg_metrics *x)
                sg_address_is_loopback(where) ? "" : ", for all who get there");
 }
 
-/* The same classes as the settings have, with what was counted for those of that name. */
+/* Makes the list of classes anew, and keeps what was counted for those whose name is still
+ * there. */
 static int apply_classes(struct sg_metrics *x)
 {
         const struct sg_settings *s = x->manager->settings;
@@ -128,7 +129,7 @@ static int apply_classes(struct sg_metrics *x)
         return 0;
 }
 
-/* Only while anybody is to be told about the node. */
+/* The node is sampled only while somebody is to be told about it. */
 static void apply_node(struct sg_metrics *x)
 {
         const struct sg_settings *s = x->manager->settings;

@@ -10,7 +10,8 @@
 
 struct sg_metrics;
 
-/* After the settings and the monitor. What can't be set up is logged and left out. -ENOMEM */
+/* To be made after the settings and the monitor. What can't be set up is logged and left out.
+ * -ENOMEM */
 int sg_metrics_new(struct sg_metrics **ret, struct sg_manager *m);
 /* Removes the textfile: only when the daemon stops for good. */
 struct sg_metrics *sg_metrics_free(struct sg_metrics *x);
