@@ -148,7 +148,7 @@ static int option_error(int c, const char *word, const struct option *table)
         return -EINVAL;
 }
 
-/* Nothing that is given is looked for. */
+/* Places that were given aren't looked for. */
 static int find_user_places(struct options *o)
 {
         struct sg_manager_options *m = &o->manager;
@@ -173,7 +173,7 @@ static int find_user_places(struct options *o)
         return r;
 }
 
-/* Of a user's socket: that of the host's is made with the unit. */
+/* Makes the directory of a user's socket: that of the host's is made with the unit. */
 static int make_socket_directory(const char *socket)
 {
         const char *slash = strrchr(socket, '/');
@@ -277,7 +277,8 @@ static int block_signals(void)
         return sigprocmask(SIG_BLOCK, &set, NULL) < 0 ? -errno : 0;
 }
 
-/* In place: the same pid, terminal and supervisor. Everything that we hold is CLOEXEC. */
+/* Executes the daemon again, in place: with the same pid, terminal and supervisor. Everything that
+ * we hold is CLOEXEC. */
 static int start_over(char **argv)
 {
         char self[PATH_MAX];
@@ -290,7 +291,7 @@ static int start_over(char **argv)
         return -errno;
 }
 
-/* Shims that ended while we started over. */
+/* Reaps shims that ended while we started over. */
 static void reap(void)
 {
         while (waitpid(-1, NULL, WNOHANG) > 0)

@@ -27,7 +27,7 @@
 #define SG_LIBDIR "/usr/local/lib/schedgov"
 #endif
 
-/* To die of its writer sooner than this after a start isn't mended by another start. */
+/* A writer that dies sooner than this after a start isn't mended by another start. */
 #define START_OVER_USEC SG_USEC_PER_SEC
 
 void sg_manager_fault(struct sg_manager *m, const char *point)
@@ -119,7 +119,7 @@ static int load_settings(struct sg_manager *m, char **ret_why)
 
 /* The object */
 
-/* What was built with us, or the installed one. */
+/* Finds a program that was built with us, or the installed one. */
 static int find_ours(const char *name, const char *installed, int access_mode, char **ret)
 {
         char self[PATH_MAX], *slash;
@@ -309,7 +309,7 @@ static int manager_start(struct sg_manager *m, const struct sg_manager_options *
 {
         int r;
 
-        /* First, so that the writer inherits nothing of what follows. */
+        /* The store comes first, so that the writer inherits nothing of what follows. */
         r = sg_store_open(&m->store, o->state_dir, ret_why);
         if (r < 0)
                 return fail(ret_why, r, "open the store");
@@ -386,7 +386,7 @@ int sg_manager_new(struct sg_manager **ret, sd_event *event, const struct sg_man
         return 0;
 }
 
-/* What runs goes on: only our side of it is dropped. */
+/* Jobs that run go on: only our side of them is dropped. */
 struct sg_manager *sg_manager_free(struct sg_manager *m)
 {
         if (!m)
@@ -394,7 +394,7 @@ struct sg_manager *sg_manager_free(struct sg_manager *m)
         m->stopping = true;
         m->loop = sg_loop_free(m->loop);
         m->metrics = sg_metrics_free(m->metrics);
-        /* First, so that what the store still answers finds nobody. */
+        /* The server goes first, so that what the store still answers finds nobody. */
         m->server = sg_bus_server_free(m->server);
         m->service = sg_bus_service_free(m->service);
         m->authorizer = sg_authorizer_free(m->authorizer);

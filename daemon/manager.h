@@ -63,7 +63,7 @@ struct sg_manager {
 /* What the event loop ends with when the daemon is to start over in place. */
 #define SG_START_OVER 1
 
-/* What isn't mended by another start. No call fails with it. */
+/* Errors that another start doesn't mend. No call of the system fails with it. */
 #define SG_BAD_CONFIG (-EDOM)
 
 /* manager.c: life of the object */
