@@ -89,7 +89,8 @@ static void drop_gone(struct sg_delays *d)
         d->n_known = kept;
 }
 
-/* Less than before: the pid is another process's by now, which counts from its start. */
+/* A figure that is less than before is of another process with the same pid, which counts from its
+ * start. */
 static void add(uint64_t *sum, uint64_t *last, uint64_t nsec)
 {
         uint64_t usec = nsec / 1000;
@@ -143,7 +144,8 @@ static int take_answer(struct nlmsghdr *m, pid_t pid, struct sg_delays *d)
         return take(d, pid, &s);
 }
 
-/* One answer to each, in their order; what is left of an earlier, failed call is passed over. */
+/* There is one answer to each question, in their order; what is left of an earlier, failed call is
+ * passed over. */
 static int receive(struct sg_taskstats *t, uint32_t first, const pid_t *tgids, size_t n,
                    struct sg_delays *d)
 {

@@ -212,8 +212,8 @@ static void add_present(struct nl_object *object, void *userdata)
                 (void)take_state(l, link, now);
 }
 
-/* Events were lost: what has changed meanwhile is found by looking. First come those from before
- * the loss, lest they bring back what has gone by now. */
+/* Events were lost: what has changed meanwhile is found by looking. Those that were queued before
+ * the loss are taken first, lest they bring back what has gone by now. */
 static int look_again(struct sg_links *l)
 {
         _cleanup_(nl_socket_freep) struct nl_sock *sock = nl_socket_alloc();
@@ -304,7 +304,8 @@ static int receive(struct sg_links *l)
         return (size_t)n > sizeof(l->buffer) ? -EMSGSIZE : (int)n;
 }
 
-/* The kernel takes no second request before the first is answered in full. */
+/* The kernel takes no second request before the first is answered in full: the rest of an earlier
+ * answer is read away. */
 static void finish_earlier(struct sg_links *l)
 {
         while (l->interrupted && receive(l) >= 0)

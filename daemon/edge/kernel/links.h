@@ -29,8 +29,8 @@ struct sg_link {
         uint64_t rx_errors, tx_errors, rx_dropped, tx_dropped;
 };
 
-/* What has become of one: `now` is valid for the call; gone: it is no longer in the list. Must not
- * free the list. */
+/* What has become of an interface: `now` is valid for the call; gone: it is no longer in the list.
+ * Must not free the list. */
 typedef void (*sg_links_changed_cb)(const struct sg_link *now, bool gone, void *userdata);
 
 /* changed: on coming, going, a new name, up or carrier; may be NULL, and isn't called for those

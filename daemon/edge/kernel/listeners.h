@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 /*
- * Which control groups hold a socket that waits for connections: a job that serves somebody, as a
- * notebook does, isn't put behind others. Of TCP, in our own network namespace.
+ * Which control groups hold a TCP socket that waits for connections, in our own network namespace:
+ * a job that serves somebody, as a notebook does, isn't put behind others.
  */
 
 #include <stddef.h>

@@ -25,8 +25,8 @@ static int read_boot_id(char ret[SG_BOOT_ID_MAX])
         return 0;
 }
 
-/* What the kernel tells leaves out CPUs that are off line, and those of which a group above us has
- * none. */
+/* The CPUs that there are for us. The kernel leaves out those that are off line, and those of which
+ * a group above us has none. */
 static int read_cpus(struct sg_cpuset *ret)
 {
         struct sg_cpuset cpus = {0};

@@ -22,5 +22,5 @@ int sg_node_init(struct sg_node *n, const char *name); /* name: NULL = the host'
 void sg_node_deinit(struct sg_node *n);
 /* Whether other CPUs are there than when it was last looked: n has them then. One system call. */
 bool sg_node_look_at_cpus(struct sg_node *n);
-/* All but declared_used, which is the caller's. */
+/* Fills in all but declared_used, which is the caller's. */
 int sg_node_snapshot(const struct sg_node *n, struct sg_node_snapshot *ret);

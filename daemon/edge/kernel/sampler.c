@@ -131,8 +131,8 @@ static bool groups_gone(const struct sg_sampler *s)
 
 /* --- one file */
 
-/* The lowest free number is what open(2) gives, so a high one says how many are taken, whoever has
- * them: the rest is for connections and children. */
+/* open(2) gives the lowest free number, so a high one says how many are taken, whoever has them:
+ * the rest is left for connections and children. */
 static bool may_keep(int fd)
 {
         struct rlimit limit;
@@ -271,7 +271,7 @@ static const char *describe(int error)
                                                     : strerror(error);
 }
 
-/* A want of descriptors meets all files and is said for the first. */
+/* Notes that it was told. A want of descriptors meets all files, and is told for the first only. */
 static void told(struct sg_sampler *s, size_t role)
 {
         uint8_t error = s->trouble[role];

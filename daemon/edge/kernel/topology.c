@@ -75,7 +75,7 @@ static int read_of_cpu(const char *sysfs, unsigned cpu, const struct source *s,
         return read_list(path, ret);
 }
 
-/* The lowest of a group says who they are, and the others have to say that it is theirs. */
+/* The lowest CPU of a group says which CPUs are in it, and the others have to say the same. */
 static int read_source(struct sg_topology *t, const struct source *s, const char *sysfs,
                        const struct sg_cpuset *cpus)
 {
@@ -104,7 +104,7 @@ static int read_source(struct sg_topology *t, const struct source *s, const char
         return 0;
 }
 
-/* Together they have to have all. */
+/* The nodes have to have all CPUs between them. */
 static int read_nodes(struct sg_topology *t, const char *sysfs, const struct sg_cpuset *cpus)
 {
         _cleanup_closedir_ DIR *d = NULL;

@@ -6,6 +6,6 @@
 
 #define SG_SYSFS_SYSTEM "/sys/devices/system"
 
-/* Of these CPUs. A level on which it doesn't say the same of all of them, or something that can't
- * be, is as if nothing were known of it. */
+/* What these CPUs have in common. A level on which sysfs doesn't say the same of all of them, or
+ * says what can't be, counts as not known. */
 void sg_topology_read(struct sg_topology *ret, const char *sysfs, const struct sg_cpuset *cpus);
