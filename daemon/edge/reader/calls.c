@@ -17,7 +17,7 @@ static bool is_key(const struct sg_followed *f, const struct sg_job_key *key)
                strcmp(f->key.origin, key->origin) == 0;
 }
 
-/* Not one that is finishing: its name is free. */
+/* Jobs that are finishing are passed over: their key is free. */
 static struct sg_followed *find_key(struct sg_job_reader *r, const struct sg_job_key *key)
 {
         struct sg_followed *f;
@@ -301,7 +301,7 @@ static const char **path_at(struct sg_follow *f, enum sg_reader_place place)
         return NULL;
 }
 
-/* What the next process is told. Less than before, so that it has its room. */
+/* Says to the next process what it is to follow, which is less than before, so it has its room. */
 static void say_without(struct sg_followed *f, const struct sg_follow *without)
 {
         _cleanup_(sg_record_deinitp) struct sg_record message = {0};

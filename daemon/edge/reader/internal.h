@@ -25,32 +25,34 @@ struct sg_job_reader {
         sd_event_source *check;
         struct sg_job_reader_calls calls;
         struct sg_list followed; /* by id */
-        struct sg_list *found;   /* there, what was looked up last; or the list itself */
+        struct sg_list *found;   /* the entry of `followed` that was looked up last, or the list
+                                    itself */
         uint64_t next_id, interval_usec;
         uint64_t beat;    /* at the last check */
-        unsigned silence; /* checks since it was another one */
+        unsigned silence; /* checks since the beat was another one */
 };
 
 /* How often the process is looked after, while it has something to do. Tests have less time. */
 extern uint64_t sg_reader_check_usec;
 
-/* reader.c: one frame, put together between the two in what the first gives. A process that is yet
- * to be started is told nothing: it is told everything later. NULL: it is such a one. */
+/* reader.c: begins and sends one frame, which is put together in between in what the first returns.
+ * NULL: the process is yet to be started; it is told everything then. */
 struct sg_record *sg_job_reader_open(struct sg_job_reader *r, size_t *ret_mark);
 void sg_job_reader_send(struct sg_job_reader *r, size_t mark);
 
 /* calls.c: */
-/* All that is followed, said to a new process. */
+/* Says to a new process all that is followed. */
 void sg_job_reader_say_all(struct sg_job_reader *r);
-/* One frame of messages. -EBADMSG. */
+/* Takes one frame of messages. -EBADMSG. */
 int sg_job_reader_dispatch(struct sg_job_reader *r, const void *data, size_t size);
 /* NULL: nobody's. */
 const struct sg_job_key *sg_job_reader_key_of(struct sg_job_reader *r, uint64_t id);
-/* It hung there, at one of the user's files: that is left alone from now on. Else false. */
+/* The process hung at one of the job's files, which is left alone from now on: true. false: at none
+ * of them. */
 bool sg_job_reader_give_up(struct sg_job_reader *r, uint64_t id, enum sg_reader_place place);
 /* The process has died while it was busy with this job. */
 void sg_job_reader_blame(struct sg_job_reader *r, uint64_t id);
-/* It has died: there are no last words to be waited for. */
+/* The process has died: nobody's last words are to be waited for. */
 void sg_job_reader_finish_all(struct sg_job_reader *r);
 bool sg_job_reader_is_finishing(const struct sg_job_reader *r);
 void sg_job_reader_drop_all(struct sg_job_reader *r);

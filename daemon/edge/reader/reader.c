@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* In the kernel, by what a user has mounted; each is a process until that is gone. */
+/* Processes that hang in the kernel, by what a user has mounted: so many at most. */
 #define HANGING_MAX 3
 #define SILENCE_MAX 2 /* checks: two to three times sg_reader_check_usec */
 
@@ -98,7 +98,7 @@ static const struct sg_worker_kind reader_kind = {
         AS_A_READER,
 };
 
-/* Our own end doesn't wait for disks that hang. */
+/* The end of the daemon doesn't wait for disks that hang. */
 static const struct sg_worker_kind files_kind = {
         .name = "schedgov-files",
         .title = "the reader of a user's files",
@@ -119,7 +119,7 @@ static bool at_work(const struct sg_job_reader *r)
         return atomic_load_explicit(&r->page->busy, memory_order_relaxed) != SG_READER_NOBODY;
 }
 
-/* Something should come of it without a further word of ours. */
+/* Whether something should come from the process without a further word of ours. */
 static bool has_work(const struct sg_job_reader *r)
 {
         if (!sg_worker_is_running(r->worker))
@@ -128,7 +128,7 @@ static bool has_work(const struct sg_job_reader *r)
                sg_worker_is_behind(r->worker) || at_work(r) || sg_job_reader_is_finishing(r);
 }
 
-/* Until the next check: what it was asked is to be done soon, its own rounds in their time. */
+/* Until the next check: soon if it was asked for something, else in the time of its own rounds. */
 static uint64_t patience(const struct sg_job_reader *r)
 {
         bool asked = at_work(r) || sg_worker_is_behind(r->worker) || sg_job_reader_is_finishing(r);
@@ -137,7 +137,7 @@ static uint64_t patience(const struct sg_job_reader *r)
                                                                 : r->interval_usec;
 }
 
-/* Checks, not time, are counted: after the machine has slept it has its time, too. */
+/* Checks are counted, and not time: after the machine has slept the process still has its time. */
 static unsigned silence_allowed(const struct sg_job_reader *r)
 {
         return at_work(r) || r->interval_usec == 0 ? SILENCE_MAX : SILENCE_MAX + 1;
@@ -193,7 +193,7 @@ struct sg_record *sg_job_reader_open(struct sg_job_reader *r, size_t *ret_mark)
 
 void sg_job_reader_send(struct sg_job_reader *r, size_t mark)
 {
-        /* With memory short a message was lost: the next process is told everything. */
+        /* For want of memory a message was lost: the next process is told everything. */
         if (sg_worker_post(r->worker, mark) < 0)
                 sg_worker_hang_up(r->worker);
         look_after(r);

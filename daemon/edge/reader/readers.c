@@ -5,7 +5,8 @@
 
 struct sg_readers {
         struct sg_job_reader *ours;
-        struct sg_list users; /* who have named files, ever: without such a job it rests */
+        struct sg_list users; /* users who have ever named files: the reader of one who has no
+                                 such job rests */
         sd_event *event;
         sd_event_source *rest;
         struct sg_job_reader_calls calls;

@@ -36,8 +36,8 @@ struct child {
 
 /* --- what it gives up */
 
-/* Of root's power it needs to read the files of others. Best effort: a sandbox may forbid the call,
- * but has taken most of them away already. */
+/* Of root's rights the reader keeps that of reading the files of others. Best effort: a sandbox may
+ * forbid the call, but has taken most rights away already. */
 static void drop_capabilities(void)
 {
         struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -81,7 +81,7 @@ static void begin_step(struct child *c, uint64_t id)
         sg_reader_begin_step(c->page, id, SG_READER_AT_OURS);
 }
 
-/* Waits for as long as the daemon is busy. */
+/* Sends what there is; waits for as long as the daemon is busy. */
 static int flush(struct child *c)
 {
         int r = c->out.error < 0 ? c->out.error : 0;

@@ -32,5 +32,5 @@ static inline void sg_reader_begin_step(struct sg_reader_page *page, uint64_t id
         (void)atomic_fetch_add_explicit(&page->beat, 1, memory_order_relaxed);
 }
 
-/* Until the other end of fd is closed. What to exit with. */
+/* Runs until the other end of fd is closed; returns what to exit with. */
 int sg_reader_main(int fd, struct sg_reader_page *page, const char *journal_dir);

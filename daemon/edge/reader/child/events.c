@@ -206,7 +206,7 @@ static bool is_chosen(const struct taking *t, const struct sg_tfevents_scalar *s
                (t->e->tag || t->held_out == t->e->held_out);
 }
 
-/* A better known one takes over. */
+/* A scalar that is better known takes over. */
 static void choose(struct taking *t, const struct sg_tfevents_scalar *s)
 {
         struct sg_metric m;

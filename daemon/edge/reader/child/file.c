@@ -60,7 +60,7 @@ static int understand(struct sg_progress_file *f, size_t n, struct sg_report *re
                 r = sg_values_lines(&f->values, f->goal, buffer, n, ret);
         if (r > 0)
                 f->crc = crc;
-        /* Half of it may be written. */
+        /* A file that isn't settled may be half written. */
         return r == 0 && f->settled ? -EBADMSG : r;
 }
 

@@ -98,7 +98,7 @@ static int text_open(struct sg_job_text *t, struct sg_reading *j, const struct s
 static void text_take(struct sg_job_text *t, const char *data, size_t n)
 {
         if (n == 0) {
-                /* Half a number isn't one. */
+                /* What ends within a number isn't taken for it. */
                 sg_lines_deinit(&t->parser.lines);
                 t->parser.lines = (struct sg_lines){.partial = NULL};
                 return;
@@ -112,7 +112,7 @@ static void on_text(const char *data, size_t n, void *userdata)
         text_take(userdata, data, n);
 }
 
-/* From within a look at the journal of all. */
+/* Called from within a look at the journal, which is one for all jobs. */
 static void on_message(const char *text, size_t n, void *userdata)
 {
         struct sg_job_text *t = userdata;
@@ -122,7 +122,8 @@ static void on_message(const char *text, size_t n, void *userdata)
         text_take(t, "\n", 1);
 }
 
-/* A value is told once; of the rest the newest of each belongs together, whenever it came. */
+/* An evaluation is told once. The other fields are told beside it as they were last, whenever that
+ * was. */
 static void text_tell(struct sg_job_text *t, const char *source, struct sg_record *out)
 {
         struct sg_report *r = &t->parser.report;

@@ -26,8 +26,8 @@ struct sg_reading {
         struct sg_list link;
         uint64_t id;
         struct sg_pattern *pattern;
-        unsigned n_matched;  /* by the pattern, in this look */
-        uint64_t until_nsec; /* of CPU time: then the pattern has taken too long */
+        unsigned n_matched;  /* lines that went to the pattern in this look */
+        uint64_t until_nsec; /* CPU time at which the pattern has taken too long */
         bool slow;
         struct sg_job_text log_text, output_text, journal_text;
         struct sg_tail log, output;
@@ -40,7 +40,8 @@ struct sg_reading {
         enum sg_reader_place place;
 };
 
-/* Takes nothing of the message. What of it can't be followed is a trouble of the job. -ENOMEM. */
+/* Takes nothing over from the message. What of it can't be followed is told as a trouble of the
+ * job. -ENOMEM. */
 int sg_reading_new(struct sg_reading **ret, const struct sg_reader_message *m,
                    struct sg_journal *journal, struct sg_record *out);
 struct sg_reading *sg_reading_free(struct sg_reading *j);

@@ -77,7 +77,7 @@ static int remember(struct sg_journal *j)
         return 0;
 }
 
-/* Where it ends is where all that is new begins, whatever the clocks say. */
+/* The present end is where all that is new begins, whatever the clocks say. */
 static int find_end(struct sg_journal *j)
 {
         int r = sd_journal_seek_tail(j->handle);
@@ -197,7 +197,7 @@ static int take_current(struct sg_journal *j)
         return 0;
 }
 
-/* Reads what a new unit has said before, and no other's. */
+/* Reads what a new unit has written before, and nothing of other units. */
 static int catch_up(struct sg_journal *j, struct sg_journal_unit *u)
 {
         uint64_t when;
@@ -224,7 +224,7 @@ static int catch_up(struct sg_journal *j, struct sg_journal_unit *u)
 
 /* --- the common position */
 
-/* Behind the last entry that was seen; 1 = the current entry is one that wasn't. */
+/* Goes to the entry behind the last one that was seen; 1 = the current entry is one that wasn't. */
 static int go_back(struct sg_journal *j)
 {
         int r;

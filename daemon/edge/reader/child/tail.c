@@ -56,7 +56,7 @@ int sg_open_own(int dirfd, const char *path, uid_t uid, struct stat *ret)
         return TAKE_FD(fd);
 }
 
-/* Behind the rest of a line whose beginning wasn't read. */
+/* Skips the rest of a line whose beginning wasn't read. */
 static size_t rest_of_line(struct sg_tail *t, const char *data, size_t n)
 {
         size_t i = 0;
@@ -108,8 +108,8 @@ static int read_on(struct sg_tail *t, uint64_t size, sg_tail_fn *fn, void *userd
         return t->at > begin;
 }
 
-/* Of a file that was there before us the newest is read, to know where the job is; none of one that
- * an earlier program wrote. */
+/* A file that was there before we were is read from near its end, to know where the job is; one
+ * that an earlier program wrote isn't read at all. */
 static void start_reading(struct sg_tail *t, const struct stat *st)
 {
         uint64_t size = (uint64_t)st->st_size;
@@ -141,7 +141,7 @@ static int open_file(struct sg_tail *t, uint64_t *ret_size)
         return 0;
 }
 
-/* The file that had the name before: what is left of it. */
+/* Reads what is left of the file that had the name before. */
 static int leave_file(struct sg_tail *t, sg_tail_fn *fn, void *userdata)
 {
         struct stat st;
@@ -206,7 +206,7 @@ int sg_tail_glance(struct sg_tail *t, sg_tail_fn *fn, void *userdata)
 
         if (t->fd >= 0 && t->grows && t->glances++ < GLANCES)
                 n = sg_pread(t->fd, buffer, BUFFER_SIZE, t->at);
-        /* Of so much there may be more than is to be read. */
+        /* There may be more than is to be read at once. */
         if (n <= 0 || n == (ssize_t)BUFFER_SIZE)
                 return sg_tail_look(t, fn, userdata);
         take(t, (size_t)n, fn, userdata);

@@ -17,14 +17,14 @@
 #define SG_TAIL_LOOK_MAX (4U << 20) /* 20 ms of parsing */
 #define SG_TAIL_NEWEST (512U << 10) /* what is read of more than that */
 
-/* n = 0: here something is missing; what comes begins with a new line. */
+/* n = 0: something is missing here; what comes begins with a new line. */
 typedef void sg_tail_fn(const char *data, size_t n, void *userdata);
 
 struct sg_tail {
         char *path;
         uid_t uid;           /* whose file it has to be; SG_TAIL_ANYBODY */
-        uint64_t since_usec; /* what a file had that was last written before is left alone */
-        uint64_t before;     /* nor are so many bytes that it begins with read */
+        uint64_t since_usec; /* a file that was last written before then is left alone */
+        uint64_t before;     /* so many bytes at the file's beginning aren't read */
         uint64_t n_rotated, n_truncated, skipped_bytes;
         /* its own: */
         int fd;
@@ -46,8 +46,8 @@ void sg_tail_deinit(struct sg_tail *t);
 /* 1: something came; 0: nothing; -ENOENT: it isn't there (yet); -EPERM: it belongs to somebody
  * else; -ENOTSUP: it isn't a regular file; or why it can't be read. All may pass: look again. */
 int sg_tail_look(struct sg_tail *t, sg_tail_fn *fn, void *userdata);
-/* The same, but of a file that grows only what was added: that another one has its name is seen
- * when nothing was, or some looks later. */
+/* The same for a file that grows, of which only what was added is read: that another file has its
+ * name is noticed when nothing was added, or some looks later. */
 int sg_tail_glance(struct sg_tail *t, sg_tail_fn *fn, void *userdata);
 
 /* For other files that are looked at in the same way: opens what must be a regular file of this

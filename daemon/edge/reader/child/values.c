@@ -44,7 +44,7 @@ static uint32_t count_of(const char *name)
         return 0;
 }
 
-/* Half of the first epoch is "epoch": 0.5 for some. */
+/* Some programs say "epoch": 0.5 in the middle of the first epoch. */
 static uint64_t whole(uint32_t field, double value)
 {
         uint64_t n = (uint64_t)value;
@@ -107,7 +107,7 @@ static bool read_number(const char *s, size_t n, double *ret)
         return s < end && sg_number_scan(s, end, ret) == end;
 }
 
-/* Whether steps are counted from the beginning of the run is seen where an epoch ends. */
+/* Steps that go on through an epoch's end are counted from the beginning of the run. */
 static void see_epochs(struct sg_values *v, const struct sg_report *r)
 {
         if ((r->has & SG_REPORT_EPOCH) == 0 || (r->has & SG_REPORT_STEP) == 0)
@@ -126,7 +126,7 @@ static int finish(struct sg_values *v, const struct taking *t, struct sg_report 
                 return 0;
         v->rank = t->rank;
         see_epochs(v, &r);
-        /* A step beside an epoch would be one of the epoch. */
+        /* Steps of the whole run aren't told beside an epoch, of which they would seem to be. */
         v->whole_run = v->whole_run || t->whole_run;
         if ((r.has & SG_REPORT_STEP) && v->whole_run)
                 r.has &= ~(uint32_t)(SG_REPORT_EPOCH | SG_REPORT_EPOCHS);
