@@ -16,7 +16,7 @@
 
 /* What a writer may have left to do is a batch of COMMITs; ten seconds is a very slow disk. */
 #define WAIT_USEC (10 * SG_USEC_PER_SEC)
-/* Its end is waited for by pidfd; this is for a holder that we can't see. */
+/* For a holder that we can't see; the end of one that we see is waited for by pidfd. */
 #define RETRY_MSEC 20
 
 struct signature {
@@ -24,7 +24,7 @@ struct signature {
         uint64_t start; /* of the daemon, in ticks since boot: pids are used again */
 };
 
-/* Since when a process runs; -ESRCH if there is none or only its zombie. */
+/* When a process was started; -ESRCH if there is none, or only its zombie. */
 static int start_time(pid_t pid, uint64_t *ret)
 {
         struct sg_process_stat stat;
@@ -50,7 +50,7 @@ static bool read_signature(int fd, struct signature *ret)
                ret->daemon > 0 && ret->writer > 0;
 }
 
-/* We ourselves may have signed it, before an exec. */
+/* The signature may be our own, from before an exec. */
 static bool daemon_lives(const struct signature *s)
 {
         uint64_t start;

@@ -56,7 +56,7 @@ static bool store_mourns(const struct sg_store *s)
         return s->dead < 0 && s->on_death;
 }
 
-/* The first word: why it can't work, or what there was to be mended first. */
+/* Takes the writer's first word: why it can't work, or what there was to be mended first. */
 static int take_first(struct sg_store *s, const uint8_t *frame, size_t size)
 {
         struct sg_store_message m;

@@ -49,8 +49,8 @@ int sg_store_flush(struct sg_store *s);
 struct sg_store *sg_store_close(struct sg_store *s);
 SG_DEFINE_CLEANUP(struct sg_store *, sg_store_close)
 const char *sg_store_error(struct sg_store *s); /* NULL while all is well */
-/* What was wrong with it when it was opened, in a line: a damaged database, of which all that could
- * be read is there, and the rest in STATE/quarantine. NULL = nothing. */
+/* What was wrong with the database when it was opened, in a line: it was damaged, all that could be
+ * read is there, and the rest is in STATE/quarantine. NULL = nothing. */
 const char *sg_store_notice(struct sg_store *s);
 pid_t sg_store_pid(struct sg_store *s);
 const char *sg_store_dir(struct sg_store *s); /* absolute */

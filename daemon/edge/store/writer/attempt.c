@@ -30,7 +30,7 @@ static int make_fate(int state_fd, const char *path, const char *word)
 {
         char line[8];
 
-        /* It is put there whole by a rename, so that being there is enough. */
+        /* A record is put there whole, by a rename, so that its being there is enough. */
         if (faccessat(state_fd, path, F_OK, 0) == 0)
                 return 0;
         (void)snprintf(line, sizeof(line), "%s\n", word);
@@ -167,8 +167,9 @@ static int read_holder(struct sg_attempts *a, const struct sg_job_key *key, pid_
 
 /* --- spare directories ------------------------------------------------------------------------ */
 
-/* A new file: zeroes over the old one might not be on disk yet when the power fails, and then the
- * next attempt would have ended as this one did. What is allocated only can't be read as old. */
+/* A new file takes the record's place: zeroes over the old one might not be on disk yet when the
+ * power fails, and then the next attempt would have ended as this one did. Blocks that are only
+ * allocated can't be read as old ones. */
 static int renew_record(struct sg_attempts *a, const struct sg_job_key *key)
 {
         char path[PATH_IN_ATTEMPT_MAX];
@@ -179,8 +180,8 @@ static int renew_record(struct sg_attempts *a, const struct sg_job_key *key)
         return make_file(a, key, "exit.tmp", NULL, SG_EXIT_SIZE);
 }
 
-/* 0: the directory is a spare now; < 0: it isn't fit to be one. It is when its shim has done all
- * that it does there: the record has its name, and the lock is free. */
+/* 0: the directory is a spare now; < 0: it isn't fit to be one. It is fit when its shim has done
+ * all that it does there: the record has its name, and the lock is free. */
 static int keep_as_spare(struct sg_attempts *a, const struct sg_job_key *key)
 {
         char from[PATH_IN_ATTEMPT_MAX], spare[SPARE_NAME_MAX];
@@ -366,7 +367,7 @@ int sg_attempt_freeze(struct sg_attempts *a, const struct sg_job_key *key, uint6
         if (r < 0)
                 return r;
         r = write_frozen(a, key, sg_freeze_change(before, reasons, on));
-        if (r < 0) /* it may be there, but who asked is told that it isn't */
+        if (r < 0) /* the directory may be there, but who asked is told that it isn't */
                 (void)write_frozen(a, key, before);
         return r;
 }

@@ -23,8 +23,8 @@ struct sg_attempts {
  * name of what couldn't be made (static). */
 int sg_attempts_open(struct sg_attempts *a, const char *state_dir, const char **ret_what);
 void sg_attempts_close(struct sg_attempts *a);
-/* After all that were made: their names are durable. What is in them needn't be before the fate is
- * published, which syncs the directory itself. */
+/* To be called after all that were made: from then on their names are durable. What is in them
+ * needn't be before the fate is published, which syncs the directory itself. */
 int sg_attempts_sync(struct sg_attempts *a);
 /* Every directory that has an attempt's name; a callback's failure ends it. */
 typedef int (*sg_attempts_cb)(const struct sg_job_key *key, void *userdata);
@@ -35,16 +35,16 @@ int sg_attempt_make(struct sg_attempts *a, const struct sg_job_key *key, const v
                     size_t spec_size);
 /* One that isn't there is fine. */
 int sg_attempt_remove(struct sg_attempts *a, const struct sg_job_key *key);
-/* It has ended: it is kept as a spare, or removed. foreground: its user may still have the lock
- * open, which can't be that of the next job. */
+/* The attempt has ended: its directory is kept as a spare, or removed. foreground: its user may
+ * still have the lock open, which can't be that of the next job. */
 int sg_attempt_retire(struct sg_attempts *a, const struct sg_job_key *key, bool foreground);
 /* Writes `exit`, unless it is there; it is durable then. */
 int sg_attempt_record(struct sg_attempts *a, const struct sg_job_key *key, const struct sg_exit *e);
 /* Links the fate unless there is one. 0 also when the directory doesn't exist. */
 int sg_attempt_publish(struct sg_attempts *a, const struct sg_job_key *key,
                        enum sg_publish publish);
-/* Adds to why it is frozen, or takes away from that; it is durable then, or as it was. -ENOENT: it
- * has no directory. */
+/* Adds to the reasons for which the job is frozen, or takes away from them; durable then, or as it
+ * was. -ENOENT: it has no directory. */
 int sg_attempt_freeze(struct sg_attempts *a, const struct sg_job_key *key, uint64_t reasons,
                       bool on);
 int sg_attempt_sync(struct sg_attempts *a, const struct sg_job_key *key);

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* To erase the largest submission takes as much in the log of the database (secure_delete), and a
- * log that couldn't be moved into the database before may be as long. */
+/* Erasing the largest submission takes as much room in the log of the database (secure_delete), and
+ * a log that couldn't be moved into the database before may be as long. */
 #define BALLAST_MAX (24ULL << 20)
 #define PART_OF_DISK 8U
 #define PAGE 4096U

@@ -25,7 +25,8 @@ bool sg_ballast_drop(struct sg_ballast *b);
 /* Takes (back) what there is room for. */
 void sg_ballast_fill(struct sg_ballast *b);
 bool sg_ballast_is_whole(const struct sg_ballast *b);
-/* It isn't, for want of room (and not of a file system that can do it, or of a quota). */
+/* Whether the ballast is smaller than wanted for lack of room (and not because of a file system
+ * that can't do it, or of a quota). */
 bool sg_ballast_is_short(const struct sg_ballast *b);
 /* What the disk has left for anything else. */
 uint64_t sg_ballast_room(const struct sg_ballast *b);

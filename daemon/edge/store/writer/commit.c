@@ -23,8 +23,8 @@ static bool is_of_new_job(const struct sg_writer_item *i)
         return i->kind == SG_STORE_SUBMIT || i->kind == SG_STORE_START;
 }
 
-/* It is written twice, to the log and from there to the database, which may have room within, and
- * must not be stuck between the two: then there would be no room to end it either. */
+/* A submission is written twice, to the log and from there to the database, which may have room
+ * within. It must not be stuck between the two: then there would be no room to end it either. */
 static int has_room(struct sg_writer *w, uint64_t bytes)
 {
         uint64_t room = sg_ballast_room(&w->ballast), used, within;
@@ -215,7 +215,7 @@ int sg_writer_commit(struct sg_writer *w)
 
         if (!has_any(w, has_row))
                 return 0;
-        /* What the log takes without need counts. */
+        /* Before a submission is refused for want of room, the log gives back what it can. */
         if (has_any(w, is_submission) && sg_ballast_room(&w->ballast) < LITTLE_ROOM)
                 sg_db_cut_log(&w->db);
         r = commit_rows(w, 0, w->n_batch);

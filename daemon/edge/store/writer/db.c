@@ -198,7 +198,8 @@ static int db_migrate_from(struct sg_db *db, int64_t version)
         return r < 0 ? r : db_exec(db, sql);
 }
 
-/* All steps in one transaction: whatever happens, the file is of the one version or the other. */
+/* All steps are one transaction: whatever happens, the file is of the one version or of the
+ * other. */
 static int db_migrate(struct sg_db *db, int64_t version, sg_db_migrated_cb migrated, void *userdata)
 {
         int r;
@@ -223,8 +224,8 @@ static int db_migrate(struct sg_db *db, int64_t version, sg_db_migrated_cb migra
                            "no space left to upgrade %s: make room for twice its size, or install "
                            "the version before again; jobs that run are not touched",
                            db->path);
-        /* A copy of all that there is goes through the WAL, and a part of it through memory: both
-         * are given back, also when there was too little. */
+        /* A migration copies all that there is through the WAL, and a part of it through memory:
+         * both are given back, also when there was too little. */
         sg_db_cut_log(db);
         (void)malloc_trim(0);
         return r;

@@ -41,8 +41,9 @@ typedef int (*sg_db_row_cb)(sqlite3_stmt *row, void *userdata);
 
 /* --- db.c: the file, transactions, errors --- */
 
-/* An older file has been brought to this schema, and the COMMIT of that is next: what has to be
- * done outside of the database for it. It may have been done before, by one who was killed then. */
+/* An older file has been brought to this schema, and the COMMIT of that is next: does what has to
+ * be done outside of the database for it. That may have been done before, by a writer that was
+ * killed then. */
 typedef int (*sg_db_migrated_cb)(struct sg_db *db, void *userdata);
 /* Opens or creates, and migrates: an older file is one of ours or as it was, never between. On
  * failure sg_db_why() says what to do; nothing is overwritten. */
@@ -57,7 +58,7 @@ int sg_db_release(struct sg_db *db, bool keep);
 /* Moves the WAL into the database once it has grown enough; between replies,
  * not inside a COMMIT. */
 void sg_db_checkpoint(struct sg_db *db);
-/* Moves all of it there, and gives its room back to the disk. */
+/* Moves all of the WAL there, and gives its room back to the disk. */
 void sg_db_cut_log(struct sg_db *db);
 bool sg_db_failed(const struct sg_db *db);
 const char *sg_db_why(const struct sg_db *db);

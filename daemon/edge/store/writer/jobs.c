@@ -44,7 +44,7 @@ static int run_int64(struct sg_db *db, enum sg_sql id, int64_t a, int64_t b)
         return r < 0 ? r : sg_db_run(db, stmt);
 }
 
-/* With all of the job's fields bound. */
+/* The statement, with all of the job's fields bound to it. */
 static int bind_job(struct sg_db *db, enum sg_sql id, const struct sg_job *job, sqlite3_stmt **ret)
 {
         int r;
@@ -410,8 +410,8 @@ static int oldest_end(struct sg_db *db, int64_t *ret)
         return 0;
 }
 
-/* Rows of users are as large as they like them, up to some KiB: their number says little. What is
- * forgotten at once may be many small ones in the place of few large ones. */
+/* Rows of users are as large as they like them, up to some KiB, so their number says little: what
+ * is forgotten at once may be many small ones in the place of few large ones. */
 static int prune_bytes(struct sg_db *db, unsigned ended)
 {
         uint64_t used = 0, unused;

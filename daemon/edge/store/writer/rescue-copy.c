@@ -13,13 +13,13 @@
 /* Keys are given one after the other: one so far from the last has been read from a damaged page.
  */
 #define GAP_MAX (1LL << 40)
-/* A page has no more rows than that, nor one that is above it hundreds of such. Behind these many
- * keys the steps get longer. */
+/* A damaged page has fewer rows than that; one of the level above has hundreds of pages below it.
+ * So behind this many keys the steps get longer. */
 #define TRIES_AT_ONCE 4096U
 
 /* Their key is the first column. */
 static const char *const numbered[][2] = {{"specs", "id"}, {"jobs", "handle"}, {"events", "seq"}};
-/* Without a number: from the front and from the back, up to what is damaged. */
+/* Tables without numbers are read from the front and from the back, up to what is damaged. */
 static const char *const ordered[][2] = {
         {"attempts", "origin DESC, n DESC, attempt DESC"},
         {"counters", "origin DESC"},

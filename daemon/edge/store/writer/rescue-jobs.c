@@ -136,7 +136,7 @@ static int is_there(struct sg_rescue *s, int64_t handle)
         return r;
 }
 
-/* Known to the index of the damaged one alone. */
+/* A job that only the index of the damaged database knows. */
 static int on_indexed(sqlite3_stmt *row, void *userdata)
 {
         struct sg_rescue *s = userdata;
@@ -151,7 +151,7 @@ static int on_indexed(sqlite3_stmt *row, void *userdata)
         return r < 0 ? r : put_last_event(s, &key);
 }
 
-/* That index may be damaged itself: then what it still has. */
+/* The index may be damaged itself: then what can be read of it counts. */
 static int find_lost(struct sg_rescue *s)
 {
         int r = each(s->old, "SELECT origin, n, handle FROM jobs INDEXED BY jobs_key ORDER BY n",
@@ -221,7 +221,7 @@ static int on_spec(sqlite3_stmt *row, void *userdata)
                      : 0;
 }
 
-/* Its job is set aside: who it was of, and what was to be run. */
+/* The spec of a job that is set aside: the report says whose it was, and what was to be run. */
 static int on_orphan(sqlite3_stmt *row, void *userdata)
 {
         struct sg_rescue *s = userdata;

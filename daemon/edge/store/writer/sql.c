@@ -105,7 +105,8 @@ static void put_insert(sqlite3_str *out)
         sqlite3_str_appendf(out, "?%d,?%d)", (int)sg_job_n_fields + 1, (int)sg_job_n_fields + 2);
 }
 
-/* Of a job that is there; not the owner, so that the token's index needn't be touched. */
+/* Columns that change in a job that is there; not the owner, so that the token's index needn't be
+ * touched. */
 static bool is_updated(const char *column)
 {
         static const char *const others[] = {"origin", "n", "uid", "hold", "frozen"};

@@ -23,8 +23,8 @@ static int max_n(const struct sg_job_key *key, void *userdata)
         return 0;
 }
 
-/* Also looks at the directories: after a damaged database was moved away, those of jobs that still
- * run must not be met by new ones. */
+/* Looks at the directories, too: after a damaged database was moved away, new jobs must not meet
+ * those of jobs that still run. */
 static int load(struct sg_writer *w)
 {
         uint64_t last = 0;
@@ -232,7 +232,7 @@ static int take_over_reason(sqlite3_stmt *row, void *userdata)
         return 0;
 }
 
-/* From the rows of an older daemon. */
+/* Takes reasons over that an older daemon has left in rows. */
 static int take_over_reasons(struct sg_db *db, void *userdata)
 {
         struct reasons all = {.writer = userdata};
@@ -243,7 +243,7 @@ static int take_over_reasons(struct sg_db *db, void *userdata)
         return r < 0 ? r : sg_db_frozen_elsewhere(db);
 }
 
-/* `why`: what is wrong with it; or, when it could be opened all the same, what was. */
+/* `why`: what is wrong with the database; or, if it could be opened all the same, what was. */
 static int open_db(struct sg_writer *w, const char *state_dir, char why[SG_RESCUE_TEXT_MAX])
 {
         char path[PATH_MAX];

@@ -70,8 +70,8 @@ int sg_writer_item_job(const struct sg_writer_item *i, struct sg_store_message *
 int sg_writer_item_key(const struct sg_writer_item *i, struct sg_store_message *m,
                        struct sg_job_key *ret);
 int sg_writer_item_freeze(const struct sg_writer_item *i, struct sg_writer_freeze *ret);
-/* Those of this kind in the batch that haven't failed; and where a test may kill us, or the daemon,
- * if there are any. */
+/* How many items of this kind in the batch haven't failed; and a place where, if there are any, a
+ * test may kill us, or the daemon. */
 unsigned sg_writer_count(const struct sg_writer *w, uint64_t kind);
 void sg_writer_fault(struct sg_writer *w, uint64_t kind, const char *point);
 
