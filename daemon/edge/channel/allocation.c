@@ -32,8 +32,9 @@ struct sg_allocations *sg_allocations_close(struct sg_allocations *a)
 
 SG_DEFINE_CLEANUP(struct sg_allocations *, sg_allocations_close)
 
-/* Passed through by who knows a name, and read by nobody: the names are those of all users' jobs.
- * Whatever umask and whoever made it before us. */
+/* Everybody may pass through this directory by a name that they know, and nobody may list it: it
+ * has the names of all users' jobs. This holds whatever the umask is, and whoever made it before
+ * us. */
 static int open_root(const char *root)
 {
         int r = sg_mkdir_p(root, 0711);
@@ -143,8 +144,8 @@ int sg_allocations_publish(const struct sg_allocations *a, const struct sg_job_k
         return r;
 }
 
-/* What the processes of the job have made in the directory of everybody. Whoever did, it is a name
- * that is no use to anybody else: nothing is followed, and no directory removed. */
+/* Removes what the job's processes have made in /dev/shm, where everybody may make files. Whoever
+ * made it, the name is of no use to anybody else: no link is followed, and no directory removed. */
 static void remove_team(const struct sg_allocations *a, const char *attempt)
 {
         char path[PATH_MAX], name[SG_TEAM_NAME_MAX];
@@ -172,7 +173,7 @@ int sg_allocations_remove(const struct sg_allocations *a, const struct sg_job_ke
         return remove_attempt(a, attempt);
 }
 
-/* A failure with one doesn't keep the others; the first is returned. */
+/* A failure with one doesn't keep the others from being removed; the first is returned. */
 static int sweep(const struct sg_allocations *a, DIR *dir, sg_allocations_live_cb is_live,
                  void *userdata)
 {

@@ -26,7 +26,7 @@ struct sg_notify_senders {
 
 enum sg_notify_who sg_notify_senders_find(struct sg_notify_senders *s, pid_t pid, uid_t uid,
                                           uint64_t now_usec, struct sg_job_key *ret);
-/* As above, by what is the case at this moment. */
+/* As above, by what is the case at this moment, and not by what is remembered. */
 enum sg_notify_who sg_notify_senders_ask(const struct sg_notify_senders *s, pid_t pid, uid_t uid,
                                          struct sg_job_key *ret);
 void sg_notify_senders_forget(struct sg_notify_senders *s, const struct sg_job_key *key);

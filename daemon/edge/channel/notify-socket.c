@@ -72,7 +72,7 @@ static void complain(struct sg_notify_socket *n, enum complaint c, const struct 
                        (int)d->sender, (unsigned)d->uid, texts[c]);
 }
 
-/* KILL and STOP can't be what a program wants to be told by. */
+/* KILL and STOP can't tell a program anything. */
 static bool is_signal_for_that(int signal)
 {
         return signal >= 0 && signal <= SIGRTMAX && signal != SIGKILL && signal != SIGSTOP;
@@ -85,7 +85,7 @@ static int open_pidfd(pid_t pid)
         return fd < 0 ? -errno : fd;
 }
 
-/* Who has the number now is looked up again with the pidfd in hand: it may be another process than
+/* Looks the sender up again with a pidfd in hand: its number may be another process's by now than
  * the one that is remembered. The keeper is never signalled: it is ours. */
 static int set_signal(struct sg_notify_socket *n, const struct sg_datagram *d, int signal)
 {
@@ -100,7 +100,7 @@ static int set_signal(struct sg_notify_socket *n, const struct sg_datagram *d, i
         return sg_notify_wishes_set(&n->wishes, &key, d->sender, TAKE_FD(pidfd), signal);
 }
 
-/* `only`: whose socket it came by; NULL: everybody's. */
+/* `only`: the job whose own socket it came by; NULL: it came by the one for all. */
 static bool tell_sender(struct sg_notify_socket *n, const struct sg_datagram *d,
                         const struct sg_job_key *only, uint64_t now, struct sg_job_key *ret)
 {
@@ -173,7 +173,8 @@ static int open_socket(const char *path)
         _cleanup_close_ int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
         if (fd < 0)
                 return -errno;
-        /* Before it can be found: what is sent earlier tells no sender. */
+        /* To be set before the socket can be found: a datagram that is sent earlier doesn't tell
+         * its sender. */
         if (setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes)) < 0)
                 return -errno;
         r = sg_socket_bind(fd, path);

@@ -29,7 +29,7 @@ struct sg_notify_sender {
 };
 
 enum sg_notify_who {
-        SG_NOTIFY_NOBODY, /* or a user who has no say in that job: dropped */
+        SG_NOTIFY_NOBODY, /* no job's process, or a user who has no say in that job: dropped */
         SG_NOTIFY_JOB,    /* a process of the job */
         SG_NOTIFY_KEEPER, /* its shim, the parent that a root's systemd-notify may name */
 };
