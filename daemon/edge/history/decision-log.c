@@ -87,7 +87,7 @@ struct sg_decision_log *sg_decision_log_close(struct sg_decision_log *log)
         return NULL;
 }
 
-/* What has its size becomes the old file. */
+/* A file that has its full size becomes the old one. */
 static int rotate(struct sg_decision_log *log)
 {
         char now[PATH_MAX], before[PATH_MAX];
@@ -149,7 +149,7 @@ static bool differs(const struct sg_decision_log *log, const struct sg_governor_
         return false;
 }
 
-/* Those before `key` that aren't there any more; *i goes on behind them. */
+/* Adds the jobs before `key` that aren't there any more; *i goes on behind them. */
 static int add_gone(const struct sg_decision_log *log, size_t *i, uint64_t key, json_t *gone)
 {
         char id[SG_DECISION_ID_MAX];

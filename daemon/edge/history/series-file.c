@@ -62,7 +62,7 @@ static bool is_ours(const struct header *h)
         return memcmp(h, &want, sizeof(want)) == 0;
 }
 
-/* Never used yet: what a crash left between the making of a file and its header. */
+/* A header of zeroes: a crash came between the making of the file and its header. */
 static bool is_blank(const struct header *h)
 {
         static const struct header blank;
@@ -77,7 +77,8 @@ static int path_of(const char *state_dir, const struct sg_job_key *key, char buf
         return n < 0 || n >= PATH_MAX ? -ENAMETOOLONG : 0;
 }
 
-/* Where data is never written in place, blocks that are allocated are no promise. */
+/* On file systems that never write in place (btrfs) allocated blocks promise nothing, unless the
+ * file is marked. */
 static void write_in_place(int fd)
 {
         int flags;
@@ -106,7 +107,7 @@ static int open_file(const char *state_dir, const char *path)
         return fd >= 0 ? fd : -errno;
 }
 
-/* All blocks are there, and the header. */
+/* Allocates all blocks, and writes the header if the file is new. */
 static int make_whole(int fd, bool anew)
 {
         struct header h = expected();

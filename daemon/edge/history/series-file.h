@@ -17,8 +17,8 @@ int sg_series_open(const char *state_dir, const struct sg_job_key *key, struct s
 /* Accepts NULL; returns NULL. The file stays. */
 struct sg_series *sg_series_close(struct sg_series *s);
 
-/* The job has ended: closes it, and gives back what the file doesn't need. Opening it again, for
- * another attempt, is fine. Accepts NULL; returns NULL. */
+/* To be called when the job has ended: closes the series, and gives back the room that the file
+ * doesn't need. Opening it again, for another attempt, is fine. Accepts NULL; returns NULL. */
 struct sg_series *sg_series_finish(const char *state_dir, const struct sg_job_key *key,
                                    struct sg_series *s);
 
