@@ -41,7 +41,8 @@ static int on_readable(sd_event_source *source, int fd, uint32_t events, void *u
         for (unsigned i = 0; i < ROUND_MAX; i++) {
                 int connection = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
-                if (connection < 0) /* nobody any more; or no descriptor: they try again */
+                if (connection < 0) /* its shim has gone; or we have no descriptor: it tries
+                                       again */
                         break;
                 take(userdata, connection);
         }

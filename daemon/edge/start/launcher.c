@@ -56,7 +56,7 @@ static void pending_finish(struct pending *p, int result, pid_t pid, int pidfd)
         cb(result, pid, pidfd, userdata);
 }
 
-/* A callback may start, and forget, what it likes: so from the front each time. */
+/* A callback may start, and forget, what it likes: so the search begins at the front each time. */
 static void finish_failed(struct sg_launcher *l)
 {
         struct pending *p;
@@ -77,7 +77,8 @@ static void finish_failed(struct sg_launcher *l)
 
 static int flush(struct sg_launcher *l);
 
-/* What has been sent may have been done or not, and fails; the rest goes to the next launcher. */
+/* Requests that have been sent may have been carried out or not, and fail; the others go to the
+ * next launcher. */
 static void connection_lost(struct sg_launcher *l)
 {
         struct pending *p;
@@ -109,7 +110,7 @@ static struct pending *find(struct sg_launcher *l, uint64_t id)
         return NULL;
 }
 
-/* One that came too late, or for somebody who has gone, is dropped with its pidfd. */
+/* A shim that was started too late, or for somebody who has gone, is dropped with its pidfd. */
 static int handle_answer(struct sg_launcher *l, const struct sg_launch_answer *a,
                          struct sg_datagram *d)
 {

@@ -21,8 +21,8 @@ typedef void (*sg_launched_cb)(int result, pid_t pid, int pidfd, void *userdata)
 struct sg_launch {
         const struct sg_job_key *key;
         int gate;          /* the shim's end; borrowed */
-        const char *scope; /* its directory in the v2 tree in whose `keeper` it is to be born, or
-                              NULL; for forks of our own only */
+        const char *scope; /* the job's directory in the v2 tree, in whose `keeper` the shim is
+                              to be born, or NULL; for forks of our own only */
         sg_launched_cb cb; /* never called from within sg_launcher_start() */
         void *userdata;
 };
