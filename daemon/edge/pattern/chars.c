@@ -42,7 +42,8 @@ void sg_pattern_run_end(struct sg_pattern_parser *p)
         p->run_size = 0;
 }
 
-/* What is repeated may be missing: without the last character, which may have several bytes. */
+/* The run ends before its last character, which may have several bytes: what is repeated may be
+ * missing. */
 void sg_pattern_run_end_before_last(struct sg_pattern_parser *p)
 {
         bool inside = true;

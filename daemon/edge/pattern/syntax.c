@@ -78,7 +78,7 @@ static uint32_t field_of(const char *name, size_t n)
         return 0;
 }
 
-/* Behind "(?": a name, or that there is none. */
+/* Reads what stands behind "(?": a name, or that there is none. */
 static int parse_group_kind(struct sg_pattern_parser *p, const char *at, bool *ret_captures,
                             uint32_t *ret)
 {
