@@ -13,7 +13,7 @@ static struct sg_http_page *current(struct sg_http_pages *p, enum sg_openmetrics
         return NULL;
 }
 
-/* New readers don't get it. Without any it is released at once. */
+/* Readers who come from now on don't get this page. If nobody reads it, it is released at once. */
 static void retire(struct sg_http_pages *p, struct sg_http_page *page)
 {
         if (page && page->response)
@@ -27,7 +27,8 @@ static void on_released(void *userdata)
         page->taken = false;
 }
 
-/* One that nobody uses, rather with a buffer than without; other buffers are given back. */
+/* A page that nobody uses, rather with a buffer than without one; the buffers of others are given
+ * back. */
 static struct sg_http_page *find_free(struct sg_http_pages *p)
 {
         struct sg_http_page *found = NULL;

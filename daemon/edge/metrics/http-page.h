@@ -28,7 +28,7 @@ struct sg_http_pages {
 /* The current page, valid until the next call. -EBUSY: all are being read. */
 int sg_http_pages_get(struct sg_http_pages *p, enum sg_openmetrics_format format, uint64_t now_usec,
                       struct sg_http_page **ret);
-/* If no page is left for the next reader: the one whose readers should make place. Else NULL. */
+/* If no page is left for the next reader: the page whose readers should give way. Else NULL. */
 struct sg_http_page *sg_http_pages_victim(struct sg_http_pages *p);
 /* When there are no connections any more. */
 void sg_http_pages_deinit(struct sg_http_pages *p);

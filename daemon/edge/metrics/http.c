@@ -17,9 +17,9 @@
 #define CONNECTIONS_MAX 64U
 #define CONNECTION_BYTES ((size_t)8192)
 #define CONNECTION_SEC 10U
-/* However many wait for a place: what a scraper takes, whose request comes with its connection.
- * With 64 places a thousand who say nothing are dealt with in a second, at no more than 1,280 a
- * second. */
+/* A connection has so long however many wait for a place: that is what a scraper takes, whose
+ * request comes with its connection. With 64 places a thousand who say nothing are dealt with in a
+ * second, at no more than 1,280 a second. */
 #define CONNECTION_GRANTED_USEC (50 * SG_USEC_PER_MSEC)
 /* It has its turn among all else, and in one turn so many places are given to somebody else at
  * most: who keeps the daemon busy in other ways keeps nobody from its metrics, nor the other way
@@ -38,7 +38,7 @@ struct sg_http {
         sd_event_source *crowd;     /* while all places are taken: somebody waits for one */
         struct sg_list connections; /* the oldest first */
         unsigned n;
-        bool closed; /* one of them was, since this was reset */
+        bool closed; /* a connection was closed since this was reset */
         struct sg_http_pages pages;
 };
 
@@ -52,7 +52,7 @@ struct connection {
 
 /* Connections */
 
-/* libmicrohttpd finds it closed, and then it closes it. */
+/* libmicrohttpd finds the connection closed, and closes its own end. */
 static void cut(struct connection *c)
 {
         c->cut = true;
@@ -120,7 +120,7 @@ static bool is_crowded(const struct sg_http *h)
         return h->n >= CONNECTIONS_MAX && poll(&p, 1, 0) > 0;
 }
 
-/* Then the oldest goes before it is done. */
+/* When all places are taken, the oldest connection goes before it is done. */
 static bool make_place(struct sg_http *h, uint64_t now)
 {
         struct connection *c = oldest(h);
