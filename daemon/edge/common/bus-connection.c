@@ -63,7 +63,7 @@ static int find_address(bool user, char **ret)
 
 static int on_pause_over(sd_event_source *source, uint64_t usec, void *userdata);
 
-/* Until the bus has been there for a word of its own, each pause is twice the last. */
+/* Each pause is twice the last, until the bus has been there long enough for a word of its own. */
 static void open_later(struct sg_bus_connection *c)
 {
         uint64_t pause = c->pause.interval_usec;

@@ -89,8 +89,8 @@ static void compact(struct sg_inbox *in)
         in->taken = 0;
 }
 
-/* What to ask for: the rest of a frame whose length is known,
- * so that it needn't be copied about. */
+/* How much to ask for: the rest of a frame whose length is known, so that it needn't be copied
+ * about. */
 static size_t want(const struct sg_inbox *in)
 {
         size_t frame = 0, usual = in->usual > 0 ? in->usual : RECEIVE_MIN;

@@ -12,7 +12,7 @@ struct sg_poller {
         sg_poller_cb ready;
 };
 
-/* One at a time: in its callback what the others point to may go. */
+/* Takes one event at a time: in its callback what the others point to may go. */
 static int on_ready(sd_event_source *source, int fd, uint32_t revents, void *userdata)
 {
         struct sg_poller *p = userdata;

@@ -23,5 +23,6 @@ int sg_poller_add(struct sg_poller *p, int fd, void *userdata);
 /* A kernel's file that poll(2) tells changes of (kernfs). It need not be read: each change is told
  * of once, and so is that it was added. */
 int sg_poller_add_notified(struct sg_poller *p, int fd, void *userdata);
-/* Before it is closed, as others may have it open too. One that isn't there is fine, as is −1. */
+/* To be called before the descriptor is closed, as others may have the file open too. One that
+ * isn't there is fine, as is −1. */
 void sg_poller_remove(struct sg_poller *p, int fd);

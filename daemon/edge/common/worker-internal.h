@@ -28,8 +28,9 @@ struct sg_worker {
         struct sg_inbox in;
         struct sg_list questions, failing;
         uint64_t started_usec, delay_usec, failures, n_restarts;
-        unsigned depth; /* of our functions that call back */
-        bool freed;     /* by a callback; the memory goes when they have returned */
+        unsigned depth; /* how many of our functions that call back are running */
+        bool freed;     /* freed by a callback; the memory goes when those functions have
+                           returned */
 };
 
 /* worker.c */

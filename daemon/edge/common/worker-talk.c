@@ -47,7 +47,7 @@ static void arm_deadline(struct sg_worker *w)
                                           due == UINT64_MAX ? SD_EVENT_OFF : SD_EVENT_ONESHOT);
 }
 
-/* Takes the head of a list, and tells who asked. */
+/* Takes the first question of a list, and tells who asked. */
 static void tell(struct sg_list *questions, int result, const uint8_t *data, size_t size)
 {
         struct question *q = sg_list_entry(questions->next, struct question, link);
@@ -60,7 +60,7 @@ static void tell(struct sg_list *questions, int result, const uint8_t *data, siz
                 answer(result, data, size, userdata);
 }
 
-/* What is asked from now on is for the next process. */
+/* Ends all questions with this error. What is asked from now on is for the next process. */
 void sg_worker_fail_questions(struct sg_worker *w, int error)
 {
         while (!sg_list_empty(&w->questions)) {
@@ -94,7 +94,7 @@ static void compact(struct sg_worker *w)
         w->sent = 0;
 }
 
-/* Takes no notice of errors: the reading side knows when it is over, and has more to hear. */
+/* Errors are ignored here: the reading side knows when the worker is over, and has more to hear. */
 static void write_out(struct sg_worker *w)
 {
         while (sg_worker_is_behind(w)) {
@@ -132,7 +132,7 @@ static int take(struct sg_worker *w, const uint8_t *data, size_t size)
         return 0;
 }
 
-/* Once, and takes all whole frames that are there then; false: there was nothing. */
+/* Receives once, and takes all whole frames that are there then; false: there was nothing. */
 static bool receive(struct sg_worker *w)
 {
         const struct sg_worker_process *p = w->process;
@@ -249,7 +249,8 @@ static bool any_is_late(const struct sg_worker *w, uint64_t now)
         return false;
 }
 
-/* Nobody runs: the questions stay in what the next one is sent, and so in the order of answers. */
+/* No process runs: the questions stay among what the next one is sent, and so in the order of its
+ * answers. */
 static void give_up_late(struct sg_worker *w, uint64_t now)
 {
         struct question *q;
@@ -275,7 +276,7 @@ static int on_deadline(sd_event_source *source, uint64_t usec, void *userdata)
         (void)source;
         (void)usec;
         sg_worker_enter(w);
-        /* It isn't to blame if it was us who had no time. */
+        /* The worker isn't to blame if we had no time to read its answer. */
         while (w->process && any_is_late(w, now) && receive(w))
                 continue;
         if (!w->freed && w->process && any_is_late(w, now))

@@ -89,7 +89,7 @@ static void run_child(struct sg_worker *w, int fd)
         _exit(status);
 }
 
-/* One that we couldn't watch has done nothing yet, and goes at once. */
+/* A process that we can't watch has done nothing yet, and is killed at once. */
 static int watch(struct sg_worker_process *p)
 {
         p->pidfd = (int)syscall(SYS_pidfd_open, p->pid, 0);
@@ -123,7 +123,7 @@ static int fork_process(struct sg_worker *w, struct sg_worker_process *p)
         return r;
 }
 
-/* Kills it, if it lives. However long it takes to be gone, nobody sleeps for that. */
+/* Kills the process, if it lives. However long it takes to be gone, nobody sleeps for that. */
 static void bury(struct sg_worker *w)
 {
         struct sg_worker_process *p = TAKE_PTR(w->process);
@@ -146,7 +146,8 @@ static void let_go(struct sg_worker *w)
 
 /* --- death */
 
-/* At once if it has done well for long; later each time if not, and then not any more. */
+/* A worker that has done well for long is started again at once; another one later each time, and
+ * in the end not any more. */
 static void plan_restart(struct sg_worker *w, uint64_t more_usec)
 {
         const struct sg_worker_kind *kind = w->kind;
@@ -299,7 +300,7 @@ void sg_worker_fail(struct sg_worker *w, int error)
         sg_worker_leave(w);
 }
 
-/* Its end of the socket closed, it ends by itself, unless it hangs. */
+/* With our end of the socket closed the worker ends by itself, unless it hangs. */
 static void await_end(struct sg_worker *w)
 {
         uint64_t usec = w->kind->end_usec;
@@ -311,7 +312,7 @@ static void await_end(struct sg_worker *w)
                 continue;
 }
 
-/* The dead are all killed: a second is for all of them. */
+/* All the dead were killed already: one second is for all of them. */
 static void bury_all(struct sg_worker *w)
 {
         uint64_t end = sg_now_monotonic_usec() + KILL_MSEC * SG_USEC_PER_MSEC;

@@ -29,14 +29,16 @@ struct sg_worker_kind {
         const char *name;  /* as ps(1) shows it, up to 15 characters */
         const char *title; /* as the log has it: "the reader of jobs' progress" */
         size_t frame_max;
-        uint64_t end_usec; /* that it has to end in good order; SG_WORKER_FOR_EVER: it is needed */
+        uint64_t end_usec;     /* for an orderly end; SG_WORKER_FOR_EVER: as long as it takes */
         uint64_t restarts_max; /* in a row: then it's given up, until sg_worker_start() */
-        uint64_t delay_usec, delay_max_usec; /* one that lived longer than the latter did well */
+        /* Before a restart, twice as long each time; a process that lives longer than the latter
+         * has done well. */
+        uint64_t delay_usec, delay_max_usec;
 
-        /* In the child: what it exits with. The socket is a stream that blocks. */
+        /* Runs in the child; returns what it exits with. The socket is a stream that blocks. */
         int (*main)(int fd, void *userdata);
         int (*prepare)(void *userdata);  /* before each fork */
-        void (*started)(void *userdata); /* again, to be told all that the last one knew */
+        void (*started)(void *userdata); /* again: tells it all that the last one knew */
         /* One frame that answers no question. Negative: it makes no sense, and the worker ends. */
         int (*frame)(const uint8_t *data, size_t size, void *userdata);
         /* -EPIPE it has ended, -EBADMSG nonsense, -ETIMEDOUT no answer, or what `frame` gave. */
@@ -47,13 +49,14 @@ struct sg_worker_kind {
 struct sg_worker;
 
 int sg_worker_new(struct sg_worker **ret, const struct sg_worker_kind *kind, void *userdata);
-/* May come after the start; until then only sg_worker_wait() hears it. */
+/* May come after the start; until then only sg_worker_wait() hears the worker. */
 int sg_worker_attach(struct sg_worker *w, sd_event *event);
 /* keep_fd: another descriptor that it keeps, or −1. -EBUSY: it runs. */
 int sg_worker_start(struct sg_worker *w, int keep_fd);
 /* Kills it; it's buried, but isn't dead or started again. Its questions are never answered. */
 void sg_worker_stop(struct sg_worker *w);
-/* It is in the way, for a reason that only its owner sees: as if it had died of `error`. */
+/* The worker is in the way, for a reason that only its owner sees: it ends as if it had died of
+ * `error`. */
 void sg_worker_fail(struct sg_worker *w, int error);
 /* Waits for its end within its time, and for the dead for a second. NULL is fine. Returns NULL. */
 struct sg_worker *sg_worker_free(struct sg_worker *w);
@@ -76,7 +79,7 @@ size_t sg_worker_open(struct sg_worker *w);
 int sg_worker_post(struct sg_worker *w, size_t mark);
 void sg_worker_drop(struct sg_worker *w, size_t mark);
 bool sg_worker_is_behind(const struct sg_worker *w); /* something waits to be sent */
-/* As if it had closed its end, but from the loop. */
+/* Closes our end of the socket, but from the loop. */
 void sg_worker_hang_up(struct sg_worker *w);
 
 /* For those who have to wait outside of the loop: sleeps until it says something or takes more, and
