@@ -70,8 +70,8 @@ static int run(int argc, char **argv, struct sg_invocation *inv, struct sg_error
         return r == 0 ? q : r;
 }
 
-/* Where one of the three is closed, the connection would take its number, and what we print would
- * go to the governor. Not for what we exec: a job finds them closed as they were. */
+/* If one of the three is closed, the connection would take its number, and what we print would go
+ * to the governor. What we exec doesn't get these: a job finds them closed as they were. */
 static void reserve_standard_fds(void)
 {
         for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)

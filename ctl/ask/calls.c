@@ -80,8 +80,9 @@ static int on_heard(sd_bus_message *m, void *userdata, sd_bus_error *error)
 }
 
 /*
- * What can be answered at once has been, when this returns: the governor looks up in its store, in
- * the order in which it is asked, and this is asked last. Bounded, as its disk may hang.
+ * When this returns, all that could be answered at once has been: the governor looks things up in
+ * its store in the order in which it is asked, and this call is the last. It is bounded, as the
+ * governor's disk may hang.
  */
 static int hear_out(struct sg_calls *calls, struct sg_error *e)
 {

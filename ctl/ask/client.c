@@ -36,7 +36,8 @@ static int fill_address(struct sockaddr_un *sa, const char *path, int *ret_dir)
                 (void)snprintf(sa->sun_path, sizeof(sa->sun_path), "%s", path);
                 return 0;
         }
-        /* Too long for an address: go through a descriptor of its directory. */
+        /* A path that is too long for an address is reached through a descriptor of its
+         * directory. */
         dir = slash ? strndup(path, (size_t)(slash - path) + 1) : NULL;
         if (!dir)
                 return slash ? -ENOMEM : -ENAMETOOLONG;
@@ -110,7 +111,7 @@ static int lost(struct sg_error *e)
         return -ECONNRESET;
 }
 
-/* Neither was named: what there could be, and how to get it. */
+/* No governor was named, and none is there: says which there could be, and how to get one. */
 static int nobody_there(const char *own, struct sg_error *e)
 {
         bool systemd = access("/run/systemd/system", F_OK) == 0;

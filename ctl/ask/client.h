@@ -43,7 +43,7 @@ int sg_client_call(struct sg_client *c, sd_bus_message *m, const char *object, s
 /* Manager calls with at most one string in and one string (a copy) or list of strings out. */
 int sg_client_get_string(struct sg_client *c, const char *member, const char *argument, char **ret,
                          struct sg_error *e);
-/* That there is this job, where a log of it may be empty. */
+/* Fails unless there is this job: a log of it may be empty. */
 int sg_client_check_job(struct sg_client *c, const char *id, struct sg_error *e);
 int sg_client_get_strv(struct sg_client *c, const char *member, char ***ret, struct sg_error *e);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* See command.h. The bus carries strings as UTF-8 only, so what isn't is found here, where its
+/* See command.h. The bus carries strings as UTF-8 only: what isn't UTF-8 is found here, where its
  * place can be named. */
 
 #include "ctl/ask/command.h"

@@ -10,7 +10,8 @@ struct sg_command {
         char *script;
         size_t script_size; /* 0 = none */
         const char **env;   /* NULL-terminated; the strings are borrowed */
-        char *preload;      /* … but for this one, if it isn't NULL: so is the process's own */
+        char *preload;      /* the entry of `env` that we own, or NULL; all others are the
+                               process's own */
 };
 
 /* Looks at the invocation, stdin and the environment. */

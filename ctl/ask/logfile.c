@@ -87,7 +87,7 @@ static int take_managed(struct sg_logfile *l, sd_bus_message *reply, struct sg_e
         return 0;
 }
 
-/* No log is no failure where there is a job. */
+/* A job without a log is no failure. */
 static int nothing_yet(struct sg_logfile *l, struct sg_client *c, struct sg_error *e)
 {
         _cleanup_json_ json_t *job = NULL;

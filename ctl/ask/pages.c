@@ -29,7 +29,7 @@ int sg_pages_ask(struct sg_pages *p, const char *cursor, struct sg_error *e)
                 r = sd_bus_message_append(m, "s", cursor);
         if (r >= 0)
                 r = sd_bus_call_async(p->client->bus, &p->slot, m, on_page, p, SG_CALL_USEC);
-        if (r >= 0) /* on its way before the page in hand is printed */
+        if (r >= 0) /* the next page is on its way before the page in hand is printed */
                 r = sd_bus_flush(p->client->bus);
         return r < 0 ? sg_error_errno(e, r, "cannot ask schedgovd") : 0;
 }

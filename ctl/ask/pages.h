@@ -20,6 +20,7 @@ struct sg_pages {
 int sg_pages_ask(struct sg_pages *p, const char *cursor, struct sg_error *e);
 /* Waits for it. */
 int sg_pages_get(struct sg_pages *p, sd_bus_message **ret, struct sg_error *e);
-/* Once n of a page have been taken: asks for the next, unless that is all. 1 = it is under way. */
+/* To be called when n rows of a page have been taken: asks for the next page, unless that was all.
+ * 1 = it is under way. */
 int sg_pages_next(struct sg_pages *p, uint64_t n, const char *cursor, struct sg_error *e);
 void sg_pages_deinit(struct sg_pages *p);

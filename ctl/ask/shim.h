@@ -5,7 +5,7 @@
 #include "ctl/line/error.h"
 #include "ctl/line/options.h"
 
-/* Beside this very program, else where it is installed. */
+/* Finds the shim beside this very program, else where it is installed. */
 int sg_shim_find(char **ret, struct sg_error *e);
 
 /* What the governor hands over. */

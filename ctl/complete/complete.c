@@ -86,7 +86,7 @@ static bool is_source_path(const struct sg_option *o, const char *value)
                (strncmp(value, "file:", 5) == 0 || strncmp(value, "tensorboard:", 12) == 0);
 }
 
-/* What is kept goes up to the value; of a list up to its last comma. */
+/* What is kept goes up to where the value begins; in a list, up to its last comma. */
 static void complete_value(struct sg_place *p, const struct sg_option *o)
 {
         const char *value = p->word + p->kept, *comma = strrchr(value, ',');

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* See complete.h. Here: what only the governor knows. Who doesn't reach it offers nothing. */
+/* See complete.h. Here: words that only the governor knows. Where it can't be reached, nothing is
+ * offered. */
 
 #include "base/cleanup.h"
 #include "core/job/job.h"
@@ -14,10 +15,10 @@
 
 struct wanted {
         unsigned states; /* of live jobs; 0 = all */
-        bool finished;   /* the latest that have ended, too */
+        bool finished;   /* the latest jobs that have ended, too */
 };
 
-/* What a verb makes sense for. */
+/* The jobs that a verb makes sense for. */
 static struct wanted wanted_by(int verb)
 {
         switch (verb) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* See complete.h. Here: what may stand in a place, where no governor has to be asked. */
+/* See complete.h. Here: words that may stand in a place, where no governor has to be asked. */
 
 #include "base/cleanup.h"
 #include "base/parse.h"

@@ -20,7 +20,7 @@ struct parser {
         struct sg_invocation *inv;
         struct sg_error *e;
         const struct sg_option *waiting; /* its value would have been the next word */
-        bool unknown_verb;               /* what stands in the verb's place is none */
+        bool unknown_verb;               /* the word in the verb's place is no verb */
         bool rest;                       /* behind "--", or in the job's command */
 };
 
@@ -40,7 +40,8 @@ static int take(struct parser *p, size_t i, const char *spelled, const char *val
         return 0;
 }
 
-/* Any verb's options are known before the verb is; whether they belong together is checked last. */
+/* Options of any verb are known before the verb is; whether they belong together is checked
+ * last. */
 int sg_verb_unknown(const char *word, struct sg_error *e)
 {
         struct sg_suggestion near = {.typed = word};

@@ -21,7 +21,7 @@ static double round_up(double v)
         return 10 * power;
 }
 
-/* What people count time by. */
+/* Units that people count time in. */
 static double round_up_seconds(double v)
 {
         static const double nice[] = {0.1,  0.2,  0.5,  1,     2,     5,     10,

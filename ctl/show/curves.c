@@ -10,7 +10,7 @@
 static const char *const column_names[_SG_CURVE_MAX] = {"time", "eval",  "step",
                                                         "cpu",  "share", "memory_bytes"};
 
-/* What was measured isn't better than that; what was reported is passed on. */
+/* Measured figures aren't better than that; reported ones are passed on as they are. */
 static const int digits[_SG_CURVE_MAX] = {15, 15, 15, 6, 6, 15};
 
 static int read_column(const json_t *list, size_t n, double scale, double **ret)

@@ -176,7 +176,7 @@ static void figures_line(const char *label, const json_t *o, const struct figure
                 line(label, "%s", text);
 }
 
-/* For how long some of them waited, and (of what isn't CPU) all. */
+/* "CPU 5%, …": for how long some of its tasks waited, and (but for the CPU) all of them. */
 static void pressure_line(const json_t *of)
 {
         static const struct figure psi[] = {
@@ -264,7 +264,7 @@ static void share_lines(const json_t *job)
         figures_line("In force", share, figures, SG_ELEMENTSOF(figures), NULL);
 }
 
-/* What became of them, or of a job that waits what is to. */
+/* What became of its threads, or what is to become of those of a job that waits. */
 static void threads_line(const json_t *job)
 {
         const char *mode = sg_document_string(json_object_get(job, "limits"), "threads");

@@ -64,7 +64,7 @@ enum sg_colour sg_colour_of_state(const char *state)
         return SG_PLAIN;
 }
 
-/* What the environment says comes first, 0 = nobody knows. */
+/* The environment's word comes first; 0 = nobody knows the size. */
 static unsigned find_size(const char *variable, bool columns)
 {
         const char *value = getenv(variable);
@@ -94,7 +94,7 @@ unsigned sg_terminal_height(void)
         return find_size("LINES", false);
 }
 
-/* A locale that isn't installed still says what the terminal shows. */
+/* A locale that isn't installed still says what the terminal can show. */
 static bool named_utf8(void)
 {
         static const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};

@@ -56,7 +56,7 @@ void sg_plot_deinit(struct sg_plot *p)
         *p = (struct sg_plot){0};
 }
 
-/* The last that is known, which there must be for true. */
+/* The last value that is known, which there must be for true. */
 static bool range(const double *v, size_t n, double *lo, double *hi, double *last)
 {
         *lo = INFINITY;

@@ -26,7 +26,7 @@ void sg_job_progress_read(const json_t *job, struct sg_job_progress *ret)
         };
 }
 
-/* Nobody needs the seconds of an hour: a unit in which two digits say it. */
+/* Nobody needs the seconds of an hour: the unit is one in which two digits say it. */
 static const struct unit {
         double below, sec;
         const char *name;

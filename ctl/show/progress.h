@@ -22,7 +22,7 @@ void sg_job_progress_read(const json_t *job, struct sg_job_progress *ret);
 const char *sg_eta_text(const struct sg_job_progress *p, char *buf, size_t size);
 /* "12 min (10-15 min)" */
 const char *sg_eta_text_long(const struct sg_job_progress *p, char *buf, size_t size);
-/* What a deadline, so many seconds ahead, has to fear of it: " (may be late)", or ""; no buf. */
+/* Warns of a deadline that is so many seconds ahead: " (may be late)", or ""; no buf. */
 const char *sg_eta_warning(const struct sg_job_progress *p, double ahead_sec);
 /* "52%" */
 const char *sg_fraction_text(double fraction, char *buf, size_t size);

@@ -32,7 +32,7 @@ int sg_svg_close(FILE *f, const char *path, struct sg_error *e)
         return fclose(f) != 0 || failed ? cannot_write(path, e) : 0;
 }
 
-/* What is no character of XML is left out: control characters have no form in it at all. */
+/* Characters that XML doesn't have are left out: control characters have no form in it at all. */
 static void put_text(const char *s, FILE *f)
 {
         size_t left = strlen(s), n;
