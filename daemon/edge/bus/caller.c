@@ -16,7 +16,7 @@
 #define SO_PEERPIDFD 77 /* Linux 6.5; not in Debian 12's headers */
 #endif
 
-/* "Pid:" of a pidfd's fdinfo; −1 once the process has been reaped. */
+/* The "Pid:" of a pidfd's fdinfo; −1 once the process has been reaped. */
 static pid_t pidfd_pid(int pidfd)
 {
         _cleanup_free_ char *text = NULL;
@@ -32,8 +32,8 @@ static pid_t pidfd_pid(int pidfd)
         return pid;
 }
 
-/* Where nobody hands us one: a process that started after we began to look is not the one that
- * connected. */
+/* Opens a pidfd by pid, where nobody hands us one. A process that started after we began to look is
+ * not the one that connected. */
 static int open_by_pid(pid_t pid, int *ret)
 {
         _cleanup_close_ int fd = -1;
@@ -173,9 +173,10 @@ static int parse_groups(const char *list, struct sg_caller *c)
 }
 
 /*
- * A bus knows all the groups of a process, but not which of them is its first: that is asked of the
- * process. The real one, as a program that is set-group-id has its user's there, too; and the bus
- * must know it, so that another process which has come by the same pid lends nobody its group.
+ * A bus knows all the groups of a process, but not which of them is its main group: that is read
+ * from /proc. It is the real gid that is taken, as a set-group-id program has its user's there,
+ * too; and the bus must know it, so that another process that has come by the same pid lends nobody
+ * its group.
  */
 static int read_own_group(struct sg_caller *c)
 {

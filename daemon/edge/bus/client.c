@@ -15,11 +15,12 @@
 /* Messages waiting for a client that doesn't read, beyond what the socket holds: 8 MiB, which
  * sd-bus asks for and root gets, else net.core.wmem_max. */
 #define QUEUED_WRITES_MAX 512U
-/* What one of those takes that isn't long. */
+/* Bytes of a message that isn't long, about. */
 #define SHORT_BYTES 1024U
-/* What lies there is looked at after so many signals: the 10,000 of an array come at once. */
+/* What a client hasn't read is looked at after so many signals: the 10,000 of an array come at
+ * once. */
 #define LOOK_SIGNALS 64U
-/* With no more than this unread it isn't the one that fills what its user may have. */
+/* A client with no more than this unread isn't the one that uses up what its user may have. */
 #define BEHIND_BYTES (128U * 1024)
 /* A bus daemon reads for all of its clients, and keeps to limits of its own for each. */
 #define QUEUED_BUS_WRITES_MAX 16384U
@@ -98,7 +99,7 @@ static void stop_sending(struct sg_client *c)
         sg_client_shut(c);
 }
 
-/* A burst is charged while it lasts. */
+/* Signals of a burst are charged while it lasts. */
 static bool is_full(struct sg_client *c)
 {
         if (!c->ledger || ++c->n_signals < LOOK_SIGNALS)

@@ -20,7 +20,7 @@ struct sg_client {
         struct sg_ledger *ledger;   /* its unread answers are charged there; NULL: none */
         struct sg_complaints *told; /* what was said of clients; NULL: nothing is said of it */
         uint64_t unread, bulk;      /* bytes, so far; those of long answers */
-        uint64_t unread_since_usec; /* that nothing has been read, monotonic */
+        uint64_t unread_since_usec; /* since when nothing has been read, monotonic */
         unsigned n_signals;         /* since the last look */
         uint64_t request_bytes;     /* of the call that is being handled; 0: nobody knows */
         bool stuck;                 /* its bus has stopped reading and is about to be dropped */
@@ -46,7 +46,7 @@ void sg_client_send(struct sg_client *c, sd_bus_message *m);
 /* For a reply that may be large, of about so many bytes; -EBUSY when a message bus doesn't take
  * what there is already. */
 int sg_client_reply(struct sg_client *c, sd_bus_message *m, uint64_t size);
-/* Charges what lies there unread, as much as it is now. */
+/* Charges what the client hasn't read, as much as it is now. */
 void sg_client_settle(struct sg_client *c);
 /* Why one is dropped. */
 enum sg_client_fault { SG_CLIENT_UNREAD, SG_CLIENT_UNFINISHED, SG_CLIENT_OVERSIZED };

@@ -8,19 +8,21 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* A job's own part, and the rest of its submission; so that who sends a little too much is told. */
+/* The largest submission, and room for the rest of its message: who sends a little too much gets an
+ * answer. */
 #define MESSAGE_MAX (SG_SPEC_MAX + 1024U * 1024)
-/* Of these one for each connection isn't worth counting. */
+/* Messages up to this size aren't counted: there is one for each connection at most. */
 #define SMALL_MAX 4096U
 /* A job's environment is hardly ever larger. */
 #define USUAL_MAX (256U * 1024)
-/* What one authenticates with. */
+/* The text of an authentication. */
 #define TEXT_MAX 4096U
 #define HEAD 16U
 #define PIECE_MAX (32U * 1024)
-/* Two pieces, as the kernel counts them; sd-bus takes each before the next comes. */
+/* Room for two pieces in the socket pair, as the kernel counts them; sd-bus takes each before the
+ * next comes. */
 #define PAIR_BYTES (128 * 1024)
-/* Of one message. `run` sends one. */
+/* Descriptors of one message; `run` sends one. */
 #define FDS_MAX 2U
 
 struct sg_intake {
@@ -154,7 +156,7 @@ static int send_on(struct sg_intake *i, const void *data, size_t size)
 
 /* Text */
 
-/* Up to the end of the line that it ends with. Descriptors have no place in it. */
+/* Passes text on, up to the end of the line that ends it. Descriptors have no place in it. */
 static int pass_text(struct sg_intake *i)
 {
         static const char end[] = "BEGIN\r\n";
@@ -184,7 +186,7 @@ static uint32_t number_at(const uint8_t head[HEAD], size_t place)
         return head[0] == 'l' ? le32toh(n) : be32toh(n);
 }
 
-/* Of the whole message; 0: that is no head. */
+/* The size of the whole message; 0: that is no head. */
 static uint64_t size_of(const uint8_t head[HEAD])
 {
         if ((head[0] != 'l' && head[0] != 'B') || head[3] != 1)
@@ -206,7 +208,7 @@ static int read_head(struct sg_intake *i)
         return 0;
 }
 
-/* What others hold keeps nobody from a usual request. */
+/* A request of usual size finds room whatever others hold. */
 static int take_room(struct sg_intake *i, uint64_t size)
 {
         int r = sg_ledger_take(i->ledger, i->uid, SG_CHARGE_REQUESTS, size);

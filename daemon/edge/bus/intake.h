@@ -25,19 +25,19 @@ int sg_intake_new(struct sg_intake **ret, struct sg_ledger *ledger, uid_t uid, i
                   int *ret_bus);
 struct sg_intake *sg_intake_free(struct sg_intake *i);
 
-/* The next piece: 0, it has gone on, and has to be read by sd-bus before the next. SG_LEDGER_…: it
- * has to wait for room. -EAGAIN: nothing is there; anything else: the connection has ended, or is
- * to end. */
+/* Passes the next piece on: 0, sd-bus has to read it before the next. SG_LEDGER_…: it has to wait
+ * for room. -EAGAIN: there is none; anything else: the connection has ended, or is to end. */
 int sg_intake_pass(struct sg_intake *i);
 
-/* Messages that have gone on whole; and whether there can be any, as the text is over. */
+/* How many messages have gone on whole; and whether messages have begun, as the text of the
+ * authentication is over. */
 uint64_t sg_intake_n_whole(const struct sg_intake *i);
 bool sg_intake_has_begun(const struct sg_intake *i);
-/* It has authenticated, and no message has begun that hasn't ended. */
+/* Whether the authentication is over, and no message has begun that hasn't ended. */
 bool sg_intake_is_between(const struct sg_intake *i);
-/* … and room has been taken for it. */
+/* Whether a message has begun for which room was taken. */
 bool sg_intake_holds(const struct sg_intake *i);
-/* Of the message that went on last, or is going on. */
+/* The size of the message that went on last, or is going on. */
 uint64_t sg_intake_size(const struct sg_intake *i);
-/* When what hasn't ended began, monotonic. */
+/* When the message that hasn't ended began, monotonic. */
 uint64_t sg_intake_since(const struct sg_intake *i);

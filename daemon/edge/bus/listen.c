@@ -18,8 +18,8 @@ static void free_names(char **names, int n)
         free(names);
 }
 
-/* Somebody may have taken the path away, or another daemon may have put its own socket there in the
- * time between: whoever connects to the path must get here. */
+/* Whether a connection to the path gets here: somebody may have taken the path away, or another
+ * daemon may have put a socket of its own there in the time between. */
 static bool is_reached_by(int fd, const char *path)
 {
         struct stat st;

@@ -5,13 +5,14 @@
 #include <errno.h>
 #include <syslog.h>
 
-/* Who waits for nothing and has been silent for this long can be asked for again. */
+/* A client that waits for nothing and has been silent for this long may have to give its place
+ * away. */
 #define IDLE_USEC (30 * SG_USEC_PER_SEC)
 
 /* What it would lose. */
 enum loss {
         LOSS_NOTHING, /* it comes again with its next call */
-        LOSS_ANSWER,  /* or its signals; whose connection ends knows that, and asks again */
+        LOSS_ANSWER,  /* or signals; a client whose connection ends knows that, and asks again */
         LOSS_JOB,     /* of `run` */
 };
 
@@ -32,8 +33,9 @@ static enum loss loss_of(const struct sg_client *c)
                        : LOSS_NOTHING;
 }
 
-/* Of this user, the one that loses least, and of these the one that has been silent for longest. A
- * caller on a message bus that waits wouldn't hear that it does so in vain. */
+/* The client of this user that loses least by giving way, and of several the one that has been
+ * silent for longest. A caller on a message bus that waits for an answer never gives way: it
+ * wouldn't hear that it waits in vain. */
 static struct sg_client *who_gives_way(struct sg_places *p, uid_t uid)
 {
         struct sg_client *c, *found = NULL;
@@ -58,7 +60,7 @@ static struct sg_client *find_idle(struct sg_places *p, uid_t uid)
                        : NULL;
 }
 
-/* Nobody gives way to one who has as many places. */
+/* A client of the user who has most places gives way, but not to one who has as many. */
 static struct sg_client *find_surplus(struct sg_places *p, uid_t uid)
 {
         uint32_t largest;

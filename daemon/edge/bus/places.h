@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 /*
- * Places for those who ask, of which each user has so many and all have so many. Where there is
- * none, somebody gives way: of a user who has all of theirs, one that has long been silent; of all,
- * one of the user who has most.
+ * Places for clients: each user has so many, and all together have so many. When there is none
+ * left, a client gives way: where its own user has all of theirs, one that has long been silent;
+ * where all are taken, one of the user who has most.
  */
 
 #include "core/account/ledger.h"
@@ -24,7 +24,8 @@ struct sg_places {
 };
 
 void sg_places_init(struct sg_places *p, struct sg_ledger *ledger, enum sg_charge charge);
-/* A place for this client, which is then one of them; others may have been dropped. -EUSERS. */
+/* Takes a place for this client, which is one of them then; others may have been dropped.
+ * -EUSERS. */
 int sg_places_take(struct sg_places *p, struct sg_client *c);
-/* Of one that goes; nothing, if it has none. */
+/* Gives back the place of a client that goes; does nothing if it has none. */
 void sg_places_give(struct sg_places *p, struct sg_client *c);

@@ -34,8 +34,9 @@ struct sg_peer {
         /* turns.c */
         sd_event_source *socket, *message_timer;
         bool ready;                   /* there may be something to be taken in */
-        bool waits;                   /* there is, and no room for it */
-        uint64_t served, user_served; /* the turn that it had last, or one of its user's */
+        bool waits;                   /* there is something, and no room for it */
+        uint64_t served, user_served; /* the number of its last turn; of the last turn of any
+                                         client of its user */
         uint64_t retried;
         uint64_t n_whole; /* messages that have been handled */
 

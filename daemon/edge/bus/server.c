@@ -150,7 +150,7 @@ static int on_pause_over(sd_event_source *source, uint64_t usec, void *userdata)
         return 0;
 }
 
-/* Who waits to be accepted goes on waiting, while there are no descriptors to be had. */
+/* While there are no descriptors to be had, new connections wait to be accepted. */
 static void pause_listening(struct sg_bus_server *s, int error)
 {
         if (!s->complained)

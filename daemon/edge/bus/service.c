@@ -66,7 +66,8 @@ static void drop(struct sg_client *c)
         visitor_drop((struct visitor *)c);
 }
 
-/* Its calls go to the end of what the bus has read, and come by on_message() again. */
+/* The calls of a caller who is known now go to the end of what the bus has read, and come by
+ * on_message() again. */
 static void visitor_admit(struct visitor *v)
 {
         struct sg_bus_service *s = v->service;
@@ -113,7 +114,7 @@ static int on_owner_gone(sd_bus_message *m, void *userdata, sd_bus_error *error)
         return 0;
 }
 
-/* A name that we wouldn't hear the end of isn't served. */
+/* A caller isn't served if we wouldn't hear when its name goes. */
 static int on_match_installed(sd_bus_message *reply, void *userdata, sd_bus_error *error)
 {
         (void)error;
@@ -123,7 +124,8 @@ static int on_match_installed(sd_bus_message *reply, void *userdata, sd_bus_erro
         return 0;
 }
 
-/* In this order: a name that goes away in between is reported by one of the two. */
+/* The match is asked for before the credentials: a name that goes away in between is reported by
+ * one of the two. */
 static int visitor_ask(struct visitor *v)
 {
         _cleanup_(sd_bus_message_unrefp) sd_bus_message *ask = NULL;
@@ -197,7 +199,7 @@ static int refuse(sd_bus_message *call, int error)
         return 1;
 }
 
-/* Until its caller is known, and after what it has asked before. */
+/* Keeps a call until its caller is known, behind what the caller has asked before. */
 static int hold(struct visitor *v, sd_bus_message *call)
 {
         if (v->client.n_held == HELD_MAX)

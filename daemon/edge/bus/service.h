@@ -26,5 +26,5 @@ struct sg_bus_service *sg_bus_service_free(struct sg_bus_service *s);
 /* Who sent this call; NULL for one of another bus, or whose sender has gone. */
 struct sg_client *sg_bus_service_find(struct sg_bus_service *s, sd_bus_message *call);
 struct sg_list *sg_bus_service_clients(struct sg_bus_service *s);
-/* To ask others on it; NULL while there is none. */
+/* The connection, to ask others on it; NULL while there is none. */
 sd_bus *sg_bus_service_bus(struct sg_bus_service *s);

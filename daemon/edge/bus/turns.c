@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Of those who have sent something the user is next who hasn't had a turn for longest, with one
- * piece of a message: who asks without an end, on however many connections, keeps another waiting
- * for the one thing that is being done. There is no turn for a message for which there is no room,
- * nor for who has too many answers to read; what they have sent stays in their sockets.
+ * Who is served next. Of the users who have sent something, it is the one whose last turn is
+ * longest ago, and a turn is one piece of a message: a user who asks without an end, on however
+ * many connections, delays another by the one piece that is being handled. A message for which
+ * there is no room has no turn, nor has a client with too many unread answers; what they have sent
+ * stays in their sockets.
  */
 #include "base/cleanup.h"
 #include "base/time-util.h"
@@ -16,9 +17,10 @@
 #define IN_A_ROW_USEC (1 * SG_USEC_PER_MSEC)
 /* From a message's first byte to its last. */
 #define MESSAGE_USEC (10 * SG_USEC_PER_SEC)
-/* Who has to wait for room asks for it again after so long. */
+/* A message that has to wait for room asks for it again after so long. */
 #define RETRY_USEC (20 * SG_USEC_PER_MSEC)
-/* Who has read nothing for so long keeps its user from nothing more. */
+/* A client that has read nothing for so long is given up where it keeps its user from being
+ * answered. */
 #define UNREAD_USEC (5 * SG_USEC_PER_SEC)
 
 static void take_turns(struct sg_bus_server *s)
@@ -26,7 +28,8 @@ static void take_turns(struct sg_bus_server *s)
         (void)sd_event_source_set_enabled(s->turn, SD_EVENT_ONESHOT);
 }
 
-/* Once: who sends much isn't heard more often than it has turns. 0: only its end. */
+/* Listens for one event: a client that sends much isn't heard more often than it has turns. events
+ * 0: only the end of the connection. */
 static void listen_to(struct sg_peer *p, uint32_t events)
 {
         (void)sd_event_source_set_io_events(p->socket, events);
@@ -96,7 +99,7 @@ static void drop_unfinished(struct sg_peer *p)
         sg_peer_drop(p);
 }
 
-/* The oldest message that isn't whole, of who has most of them. */
+/* The oldest unfinished message of the user who holds most of them. */
 static struct sg_peer *find_unfinished(struct sg_bus_server *s, uid_t asks)
 {
         struct sg_peer *found = NULL;
@@ -115,7 +118,7 @@ static struct sg_peer *find_unfinished(struct sg_bus_server *s, uid_t asks)
         return found;
 }
 
-/* Of this user, who hasn't read anything for longest. */
+/* The client of this user that has read nothing for longest. */
 static struct sg_peer *find_unread(struct sg_bus_server *s, uid_t uid)
 {
         uint64_t now = sg_now_monotonic_usec();
@@ -129,7 +132,8 @@ static struct sg_peer *find_unread(struct sg_bus_server *s, uid_t uid)
         return (struct sg_peer *)found;
 }
 
-/* There may be room for this user's. One who reads nothing is given up, if that is in the way. */
+/* There may be room for this user's messages now. A client that reads nothing is given up, if that
+ * is in the way. */
 static void retry_user(struct sg_bus_server *s, uid_t uid)
 {
         struct sg_peer *unread;
@@ -189,7 +193,7 @@ static void wait_for_room(struct sg_peer *p, int why)
                 why == SG_LEDGER_FULL ? find_unfinished(s, p->client.caller.uid) : NULL;
         int enabled = SD_EVENT_OFF;
 
-        if (other) { /* … and it has another turn */
+        if (other) { /* this one has another turn */
                 drop_unfinished(other);
                 return;
         }
@@ -239,8 +243,9 @@ bool sg_peer_process(struct sg_peer *p)
         return r >= 0;
 }
 
-/* What a message is, and where it ends, is seen here and by sd-bus alike; who makes a difference is
- * dropped: by text that goes on behind its end, or by what sd-bus doesn't take for a message. */
+/* Where a message ends is seen here and by sd-bus. A client whose bytes the two understand
+ * differently is dropped: by text that goes on behind its end, or by what sd-bus doesn't take for a
+ * message. */
 static void handle(struct sg_peer *p)
 {
         uint64_t whole = sg_intake_n_whole(p->intake), heard = p->n_heard;
@@ -332,7 +337,7 @@ void sg_turns_deinit(struct sg_bus_server *s)
         s->retry = sd_event_source_disable_unref(s->retry);
 }
 
-/* All who have sent something are known before one of them has its turn. */
+/* Everybody who has sent something is known before anybody has a turn. */
 int sg_turns_add(struct sg_peer *p)
 {
         struct sg_bus_server *s = p->server;

@@ -66,7 +66,7 @@ int sg_users_new(struct sg_users **ret, sd_event *event)
         return 0;
 }
 
-/* It is killed by now, and waited for only if we end with it. */
+/* The child is killed by now; it is waited for only if the daemon itself ends. */
 static void lookup_free(struct lookup *l)
 {
         struct waiter *w, *next;
@@ -131,7 +131,8 @@ static void cache_put(struct sg_users *u, uid_t uid, const char *name)
         sg_list_append(&u->cache, &e->link);
 }
 
-/* What isn't a file, such as a FIFO that nobody writes to, is left to NSS: its child may hang. */
+/* A name that isn't a regular file's, such as a FIFO that nobody writes to, is left to NSS: its
+ * child may hang. */
 static FILE *open_file(const char *path)
 {
         _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -208,7 +209,7 @@ static const struct sg_worker_kind lookup_kind = {
         .buried = on_buried,
 };
 
-/* Who asks again for the same uid from a callback begins a new lookup. */
+/* A callback that asks for the same uid again begins a new lookup. */
 static void finish(struct lookup *l, int result, const char *name)
 {
         l->over = true;
@@ -246,7 +247,7 @@ static void on_answer(int result, const uint8_t *data, size_t size, void *userda
         finish(l, 0, name);
 }
 
-/* The dead count until they are gone: what hangs in the kernel can't be killed. */
+/* Dead children count until they are gone: one that hangs in the kernel can't be killed. */
 static struct lookup *next_lookup(struct sg_users *u)
 {
         struct lookup *l, *next = NULL;
@@ -260,7 +261,7 @@ static struct lookup *next_lookup(struct sg_users *u)
         return n < CHILDREN_MAX ? next : NULL;
 }
 
-/* Those that find no room wait, and their time goes on. */
+/* Lookups for which there is no child yet wait, and their time runs. */
 static void begin_lookups(struct sg_users *u)
 {
         struct lookup *l;

@@ -14,20 +14,20 @@
 
 struct sg_users;
 
-/* name is never NULL: a uid that nobody knows is its number. So is, with a negative result, one of
- * which nobody could tell in time whose it is; that isn't remembered. */
+/* name is never NULL: for a uid that nobody knows it is the number. With a negative result nobody
+ * could tell in time whose uid it is; the name is the number, too, and isn't remembered. */
 typedef void (*sg_users_cb)(int result, const char *name, void *userdata);
 
 int sg_users_new(struct sg_users **ret, sd_event *event);
 /* Lookups under way are never answered. */
 struct sg_users *sg_users_free(struct sg_users *u);
 
-/* Calls back at once for a name that is known, or where no child can be started; else when it has
- * answered, or hasn't in time. -ENOMEM: it doesn't call back. */
+/* Calls back at once for a name that is known, or where no child can be started; else when the
+ * child has answered, or hasn't in time. -ENOMEM: it doesn't call back. */
 int sg_users_lookup(struct sg_users *u, uid_t uid, sg_users_cb cb, void *userdata);
 
-/* Nobody wants to know any more what was asked with these two: they aren't called back. A look-up
- * that nobody waits for is given up. */
+/* Takes back what was asked with these two: they aren't called any more. A lookup that nobody waits
+ * for is given up. */
 void sg_users_cancel(struct sg_users *u, sg_users_cb cb, void *userdata);
 
 #define SG_USERS_WHY_MAX 160
