@@ -58,7 +58,8 @@ static int choose(struct sg_backend *b, const struct sg_backend_options *o, char
                 r = start(b, all_ops[i], o, why);
                 if (r >= 0 || r == -ENOMEM || o->wanted)
                         return r;
-                /* Not a failure, but another kind of host: why it is no better is still to come. */
+                /* Not a failure, but another kind of host: the reason why nothing better works is
+                 * still to come. */
                 if (r == -ENOSYS) {
                         free(*why);
                         *why = NULL;
@@ -237,8 +238,8 @@ int sg_scope_adopt(struct sg_scope **ret, struct sg_backend *b, const struct sg_
         return 0;
 }
 
-/* Where a hierarchy is mounted from its root the one is the end of the other, and is kept once: of
- * thousands of jobs that is a good part of all. */
+/* Where a hierarchy is mounted from its root the one path is the end of the other, and both are
+ * kept as one string: with thousands of jobs that is a good part of all memory. */
 void sg_scope_put_dir(struct sg_scope *s, enum sg_hier h, char *path, char *cg)
 {
         size_t n = strlen(path), m = strlen(cg);

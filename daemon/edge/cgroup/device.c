@@ -31,8 +31,8 @@ static int allow_v1(const char *group, const struct sg_device_list *d)
         return r;
 }
 
-/* What is in both lists is never denied in between: additions first, and once more what a removal
- * may have taken along. */
+/* Additions come first, and once more what a removal may have taken along: what is in both lists is
+ * never denied in between. */
 static int replace_v1(const char *group, const struct sg_device_list *d,
                       const struct sg_device_list *old)
 {

@@ -110,7 +110,8 @@ static int signal_one(pid_t pid, void *userdata)
 
         if (n >= PID_LIMIT || p->seen[n / 8] & (1U << n % 8))
                 return 0;
-        /* Who was on its way between two groups, or between two pids, is met again. */
+        /* A process that was on its way between two groups, or between two pids, is met again by
+         * the next pass. */
         if (send_checked(p, pid) < 0)
                 return 0;
         p->seen[n / 8] |= (uint8_t)(1U << n % 8);
@@ -135,9 +136,9 @@ static int signal_passes(struct pass *p, const char *job, unsigned passes)
 }
 
 /*
- * Without cgroup.kill. Whoever has SIGKILL can't begin a fork any more, frozen or not, but one that
- * is well under way shows its child only later. Nobody is in the middle of one when the whole group
- * is frozen; a task in an uninterruptible wait may keep that from ever being so.
+ * Kills without cgroup.kill. A task that has SIGKILL can't begin a fork any more, frozen or not,
+ * but a fork that is well under way shows its child only later. None is under way when the whole
+ * group is frozen; a task in an uninterruptible wait may keep that from ever being so.
  */
 static int kill_frozen(struct sg_scope *s, struct pass *p, const char *job)
 {

@@ -196,7 +196,8 @@ int sg_v2_prepare(struct sg_backend *b, char **note)
         r = sg_group_mkdir(h->base);
         if (r < 0)
                 return r;
-        /* A daemon group is there only if a former run of ours has switched them on. */
+        /* A group `daemon` is there only if an earlier run of ours has switched the controllers
+         * on. */
         if (sg_group_has(h->base, "daemon"))
                 b->v2_enabled = before;
         if (available & ~before) {
@@ -233,7 +234,7 @@ void sg_v2_restore(struct sg_backend *b)
         if (!h->usable || sg_group_foreach_child(h->base, is_not_daemon, NULL) != 0)
                 return; /* jobs live on in there */
         switch_controllers(h->base, b->v2_controllers, '-');
-        /* Another group below ours may rely on what we switched on meanwhile. */
+        /* Another group below ours may rely meanwhile on what we switched on. */
         if (sg_group_foreach_child(h->own, is_not_base, b) == 0)
                 switch_controllers(h->own, b->v2_enabled, '-');
         if (sg_group_join(leaf, h->base, "daemon") < 0)

@@ -202,7 +202,8 @@ static size_t parent_length(const struct sg_watched *n)
         return slash ? (size_t)(slash - n->path) : 0;
 }
 
-/* So many more of its processes were killed for memory: those above it count them, too. */
+/* So many more processes of this group were killed for memory: groups above it count them, too,
+ * which is told to its neighbours. */
 static void tell_neighbours(const struct sg_watched *n, uint64_t kills)
 {
         size_t length = parent_length(n);
@@ -232,7 +233,7 @@ static void settle(struct sg_watched *n, bool populated)
                 w->ops->populated(n, w->userdata);
 }
 
-/* What a file doesn't say stays as it was. */
+/* A figure that a file doesn't have stays as it was. */
 static void refresh(struct sg_watched *n)
 {
         struct sg_watch *w = n->watch;
@@ -261,7 +262,7 @@ static void refresh(struct sg_watched *n)
         settle(n, populated > 0);
 }
 
-/* Gone, or another group took its name. */
+/* The group is gone, or another group took its name. */
 static void vanish(struct sg_watched *n)
 {
         settle(n, false);
@@ -334,8 +335,8 @@ static void visit_children(struct sg_watched *n)
                         visit(n->watch, path);
 }
 
-/* What was looked into before and isn't to be any more goes on being watched:
- * that costs nothing. */
+/* A directory that was looked into before and isn't to be any more goes on being watched: that
+ * costs nothing. */
 static int visit_node(struct sg_watched *n, bool inside, bool wanted)
 {
         int r = 0;
@@ -387,7 +388,7 @@ void sg_watch_scan(struct sg_watch *w)
         refresh_all(w);
 }
 
-/* Its end is told by its parent. */
+/* The parent tells when a group goes. */
 static int watch_parent(struct sg_watch *w, const char *path)
 {
         char parent[PATH_MAX];
@@ -508,8 +509,8 @@ static int on_events(sd_event_source *source, int fd, uint32_t revents, void *us
 
 /* --- the object */
 
-/* Where engines of today make their groups: on v2, if it has controllers. Beside v1 it may be empty
- * or a name for systemd only. */
+/* The hierarchy in which engines make their groups: v2, if it has controllers. Beside v1 the v2
+ * tree may be empty, or a name for systemd only. */
 static enum sg_hier choose(const struct sg_watch *w)
 {
         static const enum sg_hier order[] = {SG_HIER_MEMORY, SG_HIER_CPU, SG_HIER_PIDS,

@@ -35,7 +35,7 @@ struct sg_watch_ops {
         void (*populated)(struct sg_watched *g, void *userdata);
         /* It was frozen or thawed, or processes of it were killed for memory. */
         void (*changed)(struct sg_watched *g, void *userdata);
-        /* It was populated and has no process any more, or isn't there. Clears `owner`. */
+        /* The group was populated and has no process any more, or isn't there. Clears `owner`. */
         void (*ended)(struct sg_watched *g, void *userdata);
 };
 
@@ -43,14 +43,14 @@ struct sg_watch_ops {
 int sg_watch_new(struct sg_watch **ret, const struct sg_backend *b, sd_event *event,
                  const struct sg_watch_ops *ops, void *userdata);
 struct sg_watch *sg_watch_free(struct sg_watch *w); /* calls nobody back */
-/* Walks through the tree: at first, and when the answers of `look` may be others. */
+/* Walks through the tree: at first, and when `look` may have other answers. */
 void sg_watch_scan(struct sg_watch *w);
 /* A group by name, whatever `look` says of it; `populated` isn't called for it. -ENOENT, -ENOMEM,
  * -ENOSPC: too many. */
 int sg_watch_add(struct sg_watch *w, const char *path, struct sg_watched **ret);
-/* Looks again for what comes without an event: groups below it that were frozen. May end it. */
+/* Looks again for what comes without an event: groups below that were frozen. May end the group. */
 void sg_watched_refresh(struct sg_watched *g);
-/* What is known of it: NULL = it isn't watched, or gone. */
+/* The watched group of that path; NULL: it isn't watched, or gone. */
 struct sg_watched *sg_watch_find(struct sg_watch *w, const char *path);
 /* Its directory in a hierarchy, whether it exists or not; -ENOENT: no such hierarchy, or a
  * co-mounted one that another stands for. */

@@ -17,12 +17,12 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
-/* That of its layout, too: one of another is not taken over. */
+/* The name stands for the layout of the map, too: a map of another layout isn't taken over. */
 #define MAP_NAME "schedgov_net1"
 /* Only groups that have had a packet take room, some 100 bytes of the kernel's each. */
 #define LINES_MAX 65536
 #define LINES_AT_FIRST 256
-/* Sockets that outlive their group are few, and to look for their lines takes a look at all. */
+/* Sockets that outlive their group are few, and finding their lines means looking at all lines. */
 #define FORGOTTEN_PER_SWEEP 256
 
 enum way { RX, TX, N_WAYS };
@@ -143,7 +143,7 @@ static int find_attached(struct sg_net_bpf *n, enum way way, uint32_t *ret_id)
         return r;
 }
 
-/* In place of those that there are: after an upgrade they may be others. */
+/* Attaches the programs in place of those that are there: after an upgrade they may be others. */
 static int attach(struct sg_net_bpf *n)
 {
         uint32_t present[N_WAYS];
@@ -198,7 +198,7 @@ int sg_net_bpf_id(const char *group, uint64_t *ret)
         return 0;
 }
 
-/* How many groups above it are seen: the tree ends where it is mounted. */
+/* How many groups above this one are seen: the tree ends where it is mounted. */
 static int visible_level(int base, int32_t *ret)
 {
         _cleanup_close_ int dir = -1;
@@ -333,7 +333,7 @@ static int make_room(struct sg_net_bpf *n)
         return 0;
 }
 
-/* From *at on: as many as there is room for. 1: that was all. */
+/* Reads lines from *at on, as many as there is room for. 1: those were the last. */
 static int read_batch(struct sg_net_bpf *n, uint32_t *at, bool first, size_t *got)
 {
         union bpf_attr attr = {};
@@ -392,7 +392,7 @@ static void drop_line(struct sg_net_bpf *n, uint64_t id)
         (void)sg_bpf(BPF_MAP_DELETE_ELEM, &attr);
 }
 
-/* Without CAP_DAC_READ_SEARCH nothing is known to be. */
+/* Without CAP_DAC_READ_SEARCH no group is known to be gone. */
 static bool is_gone(const struct sg_net_bpf *n, uint64_t id)
 {
         struct handle h = n->base_handle;

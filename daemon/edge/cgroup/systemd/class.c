@@ -150,7 +150,8 @@ static int on_kept(sd_bus_message *reply, void *userdata, sd_bus_error *error)
         return 0;
 }
 
-/* It exists, but may be about to stop, as its class was idle a moment ago: then it stays. */
+/* The holder exists, but may be about to stop, as its class was idle a moment ago: then it is
+ * kept. */
 static int keep_holder(struct sg_class_group *c)
 {
         _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
@@ -213,7 +214,8 @@ void sg_class_group_hold(struct sg_systemd *sd, struct sg_class_group *c)
         sg_class_group_set_weight(sd, c, c->weight);
 }
 
-/* Somebody's own slice in ours stays active when it is empty, as slices do, and needs it. */
+/* A slice that somebody has made in ours stays active when it is empty, as slices do, and needs
+ * ours. */
 static int is_others_slice(const char *name, void *userdata)
 {
         const char *holder = userdata, *end = strrchr(name, '.');

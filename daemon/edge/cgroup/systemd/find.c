@@ -16,7 +16,7 @@
 
 #define BASE_SLICE "schedgov.slice"
 
-/* The manager listens there itself: who it is, is the kernel's word. */
+/* The manager itself listens there: the kernel says who that is. */
 static int manager_pid(bool user, pid_t *ret)
 {
         const char *runtime = getenv("XDG_RUNTIME_DIR");

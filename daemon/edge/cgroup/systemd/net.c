@@ -22,7 +22,7 @@ static const char *interface_of(const struct sg_unit *u)
         return type && strcmp(type, ".service") == 0 ? SG_SYSTEMD_NAME ".Service" : NULL;
 }
 
-/* It counts from here on. Units of ours have this from their making. */
+/* Switches accounting on: it counts from here on. Units of ours have it from their making. */
 static void switch_on(struct sg_unit *u)
 {
         _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
@@ -86,7 +86,7 @@ static int ask_for(struct sg_unit *u, sd_bus *bus, const char *path, enum sg_net
                                          way == SG_NET_RX ? on_rx : on_tx, u, 0);
 }
 
-/* What can't be asked now is asked for again by who reads next. */
+/* A question that can't be sent now is asked when the figure is read next. */
 static int ask(struct sg_unit *u)
 {
         sd_bus *bus = sg_bus_connection_get(u->systemd->connection);

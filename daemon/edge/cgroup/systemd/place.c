@@ -65,7 +65,8 @@ static bool looks_by(const struct sg_systemd *sd, uint64_t at)
                sd_event_source_get_time(sd->next_timer, &armed) >= 0 && armed <= at;
 }
 
-/* Looks after that at what is due and whose turn it is, unless it does before. */
+/* Looks at what is due, and whose turn it is, after that time, unless something else leads to it
+ * before. */
 static void look_in(struct sg_systemd *sd, uint64_t usec)
 {
         uint64_t at = sg_now_monotonic_usec() + usec;
@@ -359,8 +360,8 @@ static int append_scope(sd_bus_message *m, const struct sg_unit *u)
                                   u->description ?: u->name, "Slice", "s", slice, "PIDs", "au", 1,
                                   (uint32_t)u->placing.shim, "Delegate", "b", 1, "CollectMode", "s",
                                   "inactive-or-failed", "IPAccounting", "b", 1);
-        /* When the host goes down we are stopped before our jobs are, and so don't take the end
-         * that it brings them for their own. */
+        /* When the host goes down, units stop in the opposite order: we before our jobs, so that we
+         * don't take the end that it brings them for their own. */
         if (r >= 0 && u->systemd->own_unit)
                 r = sd_bus_message_append(m, "(sv)", "Before", "as", 1, u->systemd->own_unit);
         if (r >= 0 && u->stop_usec != SG_UNLIMITED)

@@ -292,7 +292,7 @@ static void find_share(struct sg_scope *s)
         s->limits.cpu_quota_pm = now.cpu_quota_pm;
 }
 
-/* It isn't its own set if it is what all begin with. */
+/* A set that all scopes begin with isn't the scope's own. */
 static struct sg_cpuset own_cpus(const struct sg_scope *s, bool wanted)
 {
         struct sg_cpuset cpus = sg_group_cpus(s->dirs[0].path);
