@@ -35,7 +35,7 @@ class Bus:
         self.daemon = subprocess.Popen(
             ["dbus-daemon", f"--config-file={self.top}/config", "--nofork", "--nopidfile",
              "--nosyslog", "--print-address=1"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        assert self.daemon.stdout.readline()
+        assert self.daemon.stdout.readline(), "address printed by dbus-daemon"
 
     def stop(self):
         if self.daemon:

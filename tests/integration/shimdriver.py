@@ -18,6 +18,8 @@ import tempfile
 import time
 import traceback
 
+from expect import same
+
 BUILD = os.environ.get("SG_BUILD", "build/release")
 SHIM = os.path.abspath(os.path.join(BUILD, "schedgov-shim"))
 IN_GUEST = "VM_NODE" in os.environ  # emulated
@@ -70,8 +72,8 @@ class Exit:
         size = struct.calcsize(self.FORMAT)
         for name, value in zip(self.NAMES, struct.unpack(self.FORMAT, data[:size])):
             setattr(self, name, value)
-        assert self.magic == b"sgexit1\0"
-        assert data[size:252].strip(b"\0") == b""
+        same(self.magic, b"sgexit1\0", "magic of the exit record")
+        same(data[size:252].strip(b"\0"), b"", "rest of the exit record")
 
     def __repr__(self):
         return " ".join(f"{n}={getattr(self, n)}" for n in self.NAMES[1:])
@@ -126,7 +128,7 @@ class Gate:
     def expect_end(self):
         """OVER and ENDED; the job's pid."""
         pid = self.expect(OVER)
-        assert self.expect(ENDED) == pid
+        same(self.expect(ENDED), pid, "pid of ENDED, that of OVER")
         return pid
 
     def send(self, kind, more=b""):
@@ -186,7 +188,7 @@ class Attempt:
         """READY, GO and STARTED; the job's pid."""
         pid = self.gate.expect(READY)
         self.gate.go()
-        assert self.gate.expect(STARTED) == pid
+        same(self.gate.expect(STARTED), pid, "pid of STARTED, that of READY")
         return pid
 
     def wait(self, seconds=30):

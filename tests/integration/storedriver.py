@@ -7,6 +7,7 @@ import pathlib
 import shutil
 import sqlite3
 
+from expect import same
 from harness import until
 
 SOURCE = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..")
@@ -41,7 +42,8 @@ def take_back(state):
     os.rename(f"{path}.old", path)
     for reasons in pathlib.Path(state, "jobs").glob("*/frozen"):
         reasons.unlink()
-    assert is_old(state) and not os.path.exists(f"{path}-wal")
+    assert is_old(state), "schema of the database, to be an old one: it isn't"
+    assert not os.path.exists(f"{path}-wal"), "log of the database: it is there"
 
 
 class Jobs:
@@ -82,7 +84,7 @@ class Jobs:
         after = self.look()
         assert after == self.before, [(before, after.get(n)) for n, before in self.before.items()
                                       if after.get(n) != before]
-        assert self.told()[:len(self.events)] == self.events
+        same(self.told()[:len(self.events)], self.events, "first events of the history")
         states = {job["state"] for job in after.values()}
         assert states == {"running", "suspended", "queued", "exited", "failed", "timeout", "killed"}, states
 
@@ -97,4 +99,5 @@ class Jobs:
                           **self.ended}.items():
             assert g.wait(n) == status, g.job(n)
         new = g.shell("exit 9")
-        assert new == max(self.before) + 1 and g.wait(new) == 9
+        same(new, max(self.before) + 1, "number of the next job")
+        same(g.wait(new), 9, "status of the next job")
