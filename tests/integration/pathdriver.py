@@ -6,6 +6,7 @@ import socket
 import struct
 import subprocess
 
+from expect import same
 from harness import BUILD, own_group, until
 
 QUICK = {"etc/schedgov/schedgov.conf": "[Queue]\nKillGrace=300ms\n"}
@@ -156,7 +157,7 @@ class RawBus:
         header = struct.pack("<cBBBIII", b"l", 1, 0, 1, size, self.serial, len(fields))
         data = header + fields + b"\0" * (-(len(header) + len(fields)) % 8) + body
         if fds:
-            assert socket.send_fds(self.socket, [data], fds) == len(data)
+            same(socket.send_fds(self.socket, [data], fds), len(data), "bytes of a call that were sent")
         else:
             self.socket.sendall(data)
 
