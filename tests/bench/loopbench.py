@@ -84,7 +84,7 @@ class Loop:
         self.last = JOBS
         self.weights = Weights(until(lambda: group(1), "group of job 1"))
         for n in range(1, JOBS + 1):
-            assert self.weights.open(n)
+            assert self.weights.open(n), f"weight file of job {n}, to be opened"
         until(lambda: len(set(self.weights.all().values())) > 1, "a first decision",
               patience=patience)
 
