@@ -140,7 +140,8 @@ static void test_number_of_wrong_size(void **state)
 
                 assert_int_equal(sg_field_u64(&f, &u), size == 8 ? 0 : -EBADMSG);
                 assert_int_equal(sg_field_i64(&f, &i), size == 8 ? 0 : -EBADMSG);
-                assert_true(u == (size >= 8 ? 1 : 5) && i == (size >= 8 ? 1 : 5));
+                assert_int_equal(u, size >= 8 ? 1 : 5);
+                assert_int_equal(i, size >= 8 ? 1 : 5);
         }
 }
 
@@ -205,7 +206,8 @@ static void test_whole_record_is_bounded(void **state)
         (void)state;
         sg_record_put(&r, 1, NULL, 0); /* its header of six bytes is one too many */
         assert_int_equal(r.error, -E2BIG);
-        assert_true(r.size == UINT32_MAX - 5 && !r.data);
+        assert_int_equal(r.size, UINT32_MAX - 5);
+        assert_null(r.data);
 }
 
 static void test_deinit_makes_it_usable_again(void **state)

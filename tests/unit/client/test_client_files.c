@@ -71,7 +71,7 @@ static void test_round_trip(void **state)
                 sg_cpuset_add(&out.cpus, cpu);
         memset(out.gpus, 'g', sizeof(out.gpus) - 1);
         int n = sg_allocation_format(&out, text, sizeof(text));
-        assert_true(n > 0 && n < SGC_TEXT_MAX);
+        assert_in_range(n, 1, SGC_TEXT_MAX - 1);
         assert_int_equal(sgc_allocation_parse(text, (size_t)n, &in), 0);
         assert_int_equal(in.seq, out.seq);
         assert_int_equal(in.cpus_pm, out.cpus_pm);

@@ -62,7 +62,10 @@ static void options_stand_before_and_behind_the_verb(void **state)
         assert_string_equal(l.inv.socket, "/s");
         assert_string_equal(l.inv.user, "bob");
         assert_string_equal(l.inv.columns, "id,cpu");
-        assert_true(l.inv.json && l.inv.all && l.inv.no_legend && l.inv.no_pager);
+        assert_true(l.inv.json);
+        assert_true(l.inv.all);
+        assert_true(l.inv.no_legend);
+        assert_true(l.inv.no_pager);
         assert_words(&l, "");
         drop(&l);
 
@@ -152,7 +155,10 @@ static void every_job_option_has_its_value(void **state)
         assert_string_equal(l.inv.output, "o-%j");
         assert_string_equal(l.inv.error, "e");
         assert_string_equal(l.inv.on_end, "mail");
-        assert_true(l.inv.pin && l.inv.hold && l.inv.no_wait && l.inv.dry_run);
+        assert_true(l.inv.pin);
+        assert_true(l.inv.hold);
+        assert_true(l.inv.no_wait);
+        assert_true(l.inv.dry_run);
         drop(&l);
 }
 

@@ -112,7 +112,8 @@ static void test_absent_is_harmless(void **state)
 
         (void)state;
         assert_int_equal(sg_spec_decode(&s, "", 0), 0);
-        assert_true(s.uid == (uid_t)-1 && s.gid == (gid_t)-1); /* never root by omission */
+        assert_true(s.uid == (uid_t)-1);
+        assert_true(s.gid == (gid_t)-1); /* never root by omission */
         assert_int_equal(s.umask, 022);
         assert_null(s.argv);
         assert_null(s.workdir);

@@ -137,7 +137,7 @@ static void test_same_with_threads(void **state)
         o.threads = 3;
         (void)run(&o, three);
         for (size_t i = 0; i < 10; i++)
-                assert_true(fabs(one[i] - three[i]) < 1e-9 * one[i]);
+                assert_near(one[i], three[i], 1e-9 * one[i]);
 }
 
 /* The rate that is dropped was too high: the loss stands still before, and falls again behind. */
@@ -249,7 +249,7 @@ static void check_style(enum style style, bool accuracy, enum sg_goal goal)
         if (goal == SG_GOAL_MAX)
                 assert_true(p.report.eval == .5);
         else
-                assert_true(fabs(p.report.eval - 1.0 / 200) < 1e-6);
+                assert_near(p.report.eval, 1.0 / 200, 1e-6);
         sg_log_parser_deinit(&p);
 }
 
@@ -282,13 +282,13 @@ static void test_claims(void **state)
         double eval;
 
         (void)state;
-        assert_true(fabs(claimed_at(CLAIM_TRUTH, 100, &eval) - .5) < 1e-9);
+        assert_near(claimed_at(CLAIM_TRUTH, 100, &eval), .5, 1e-9);
         assert_true(isnan(claimed_at(CLAIM_NOTHING, 100, &eval)));
-        assert_true(fabs(claimed_at(CLAIM_NAN, 100, &eval) - .5) < 1e-9);
+        assert_near(claimed_at(CLAIM_NAN, 100, &eval), .5, 1e-9);
         assert_true(isnan(eval));
         assert_true(claimed_at(CLAIM_NEAR, 10, &eval) > .89);
-        assert_true(fabs(claimed_at(CLAIM_STALL, 190, &eval) - .25) < 1e-9);
-        assert_true(fabs(claimed_at(CLAIM_BACK, 150, &eval) - .25) < 1e-9);
+        assert_near(claimed_at(CLAIM_STALL, 190, &eval), .25, 1e-9);
+        assert_near(claimed_at(CLAIM_BACK, 150, &eval), .25, 1e-9);
         assert_true(claimed_at(CLAIM_BACK, 200, &eval) > 0);
 }
 

@@ -70,12 +70,6 @@ static uint32_t weight_of_class(const struct world *w, const char *name)
         return 0;
 }
 
-static void close_to(double a, double b)
-{
-        if (fabs(a - b) > 1e-3)
-                fail_msg("%.6f is not %.6f", a, b);
-}
-
 static void test_classes_by_weight(void **state)
 {
         struct world w;
@@ -89,9 +83,9 @@ static void test_classes_by_weight(void **state)
         add(&w, 2, "train", 10);
         add(&w, 3, "train", 10);
         step(&w, 10);
-        close_to(share_of(&w, 1), .25);
-        close_to(share_of(&w, 2), .375);
-        close_to(share_of(&w, 3), .375);
+        assert_near(share_of(&w, 1), .25, 1e-3);
+        assert_near(share_of(&w, 2), .375, 1e-3);
+        assert_near(share_of(&w, 3), .375, 1e-3);
         assert_int_equal(weight_of_class(&w, "train"), 300);
         assert_int_equal(weight_of_class(&w, "default"), 100);
         sg_governor_free(w.g);
@@ -112,8 +106,8 @@ static void test_classes_by_turns(void **state)
         add(&w, 2, "train", 0);
         assert_int_equal(sg_governor_report(w.g, 1, &r), 0);
         step(&w, 10);
-        close_to((double)weight_of_class(&w, "train") / weight_of_class(&w, "default"),
-                 share_of(&w, 2) / share_of(&w, 1));
+        assert_near((double)weight_of_class(&w, "train") / weight_of_class(&w, "default"),
+                    share_of(&w, 2) / share_of(&w, 1), 1e-3);
         assert_int_equal(weight_of_class(&w, "default"), 10000);
         sg_governor_free(w.g);
 }
@@ -132,11 +126,11 @@ static void test_domains(void **state)
         add(&w, 2, "train", 0);
         add(&w, 3, "train", 0);
         step(&w, 0);
-        close_to(share_of(&w, 1), .25);
-        close_to(share_of(&w, 2) + share_of(&w, 3), .75);
+        assert_near(share_of(&w, 1), .25, 1e-3);
+        assert_near(share_of(&w, 2) + share_of(&w, 3), .75, 1e-3);
         sg_governor_end(w.g, 1, 5, 1, SG_ENDED_WELL);
         step(&w, 5);
-        close_to(share_of(&w, 2) + share_of(&w, 3), 1);
+        assert_near(share_of(&w, 2) + share_of(&w, 3), 1, 1e-3);
         assert_true(isnan(share_of(&w, 1)));
         assert_int_equal(weight_of_class(&w, "default"), 0);
         sg_governor_free(w.g);
@@ -157,7 +151,7 @@ static void test_alone_keeps_its_weight(void **state)
         step(&w, 0);
         assert_int_equal(w.plan.jobs[0]->out.weight, 100);
         assert_int_equal(weight_of_class(&w, "default"), 100);
-        close_to(share_of(&w, 1), 1);
+        assert_near(share_of(&w, 1), 1, 1e-3);
         sg_governor_free(w.g);
 }
 
@@ -173,10 +167,10 @@ static void test_held(void **state)
         add(&w, 2, "default", 0);
         sg_governor_hold(w.g, 1, 1, true);
         step(&w, 1);
-        close_to(share_of(&w, 2), 1);
+        assert_near(share_of(&w, 2), 1, 1e-3);
         sg_governor_hold(w.g, 1, 2, false);
         step(&w, 2);
-        close_to(share_of(&w, 2), .5);
+        assert_near(share_of(&w, 2), .5, 1e-3);
         sg_governor_free(w.g);
 }
 
@@ -196,11 +190,11 @@ static void test_policy_changes_live(void **state)
         assert_int_equal(sg_governor_report(w.g, 1, &r), 0);
         step(&w, 50);
         total = w.plan.jobs[0]->estimate.total;
-        close_to(total, 50);
+        assert_near(total, 50, 1e-3);
         w.classes[0].settings.share = SG_SHARE_SRPT;
         configure(&w);
         step(&w, 51);
-        close_to(w.plan.jobs[0]->estimate.total, total);
+        assert_near(w.plan.jobs[0]->estimate.total, total, 1e-3);
         /* 25 s are left, of the other one nobody knows; it has its floor */
         assert_true(share_of(&w, 1) > .9);
         assert_int_equal(sg_governor_report(w.g, 3, &r), -ENOENT);
@@ -241,11 +235,12 @@ static void test_parameters_change_live(void **state)
         }
         finish = decision_of(&w, 1)->out.why.virtual_finish;
         due = decision_of(&w, 1)->out.why.due;
-        assert_true(due > finish && finish > 100);
+        assert_true(due > finish);
+        assert_true(finish > 100);
         w.classes[0].settings.no_harm = .5;
         configure(&w);
         step(&w, 20);
-        close_to(decision_of(&w, 1)->out.why.virtual_finish, finish);
+        assert_near(decision_of(&w, 1)->out.why.virtual_finish, finish, 1e-3);
         assert_true(decision_of(&w, 1)->out.why.due > due);
         sg_governor_free(w.g);
 }
@@ -269,13 +264,13 @@ static void test_back_off(void **state)
                 gap = w.plan.next - now;
                 now = w.plan.next;
         }
-        close_to(gap, most);
+        assert_near(gap, most, 1e-3);
         /* Doubled each time, after a beginning that changed something. */
         assert_true(looks <= 3 + ceil(log2(most / w.classes[0].settings.tick)));
         for (unsigned i = 0; i < 100; i++, now = w.plan.next) {
                 sg_governor_count(w.g, 1, now, now);
                 step(&w, now);
-                close_to(w.plan.next - now, most);
+                assert_near(w.plan.next - now, most, 1e-3);
         }
         add(&w, 2, "default", now); /* whatever happens begins it anew */
         step(&w, now);
@@ -299,7 +294,7 @@ static void same_plans(const struct sg_governor_plan *a, const struct sg_governo
 {
         assert_int_equal(a->n_jobs, b->n_jobs);
         for (size_t i = 0; i < a->n_jobs; i++) {
-                close_to(a->jobs[i]->out.share, b->jobs[i]->out.share);
+                assert_near(a->jobs[i]->out.share, b->jobs[i]->out.share, 1e-3);
                 assert_int_equal(a->jobs[i]->out.weight, b->jobs[i]->out.weight);
                 assert_int_equal(a->jobs[i]->out.list, b->jobs[i]->out.list);
         }
@@ -446,7 +441,8 @@ static void test_load_of_the_future(void **state)
         assert_int_equal(sg_governor_load(w.g, saved.data, saved.size, 9), -EBADMSG);
         add(&w, 1, "default", 9);
         step(&w, 9);
-        assert_true(w.plan.next > 9 && isfinite(w.plan.next));
+        assert_true(w.plan.next > 9);
+        assert_true(isfinite(w.plan.next));
         sg_governor_free(w.g);
 }
 
@@ -474,7 +470,7 @@ static void test_deadline_on_a_part(void **state)
                 step(&w, 0);
                 assert_int_equal(sg_governor_report(w.g, 1, &r), 0);
                 step(&w, 1);
-                close_to(share_of(&w, 1), others ? .5 : 1);
+                assert_near(share_of(&w, 1), others ? .5 : 1, 1e-3);
                 assert_int_equal(w.plan.jobs[0]->out.list == SG_LIST_DROPPED, others);
                 sg_governor_free(w.g);
         }

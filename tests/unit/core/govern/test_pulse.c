@@ -14,7 +14,7 @@ static struct sg_pulse stepped(double now, double next, bool calm)
 
 static void expect(double got, double wanted)
 {
-        assert_true(fabs(got - wanted) < 1e-9);
+        assert_near(got, wanted, 1e-9);
 }
 
 static void test_first(void **state)
@@ -23,7 +23,8 @@ static void test_first(void **state)
 
         (void)state;
         sg_pulse_init(&p);
-        assert_true(isinf(p.due) && p.due > 0);
+        assert_true(isinf(p.due));
+        assert_true(p.due > 0);
         assert_true(sg_pulse_may_step(&p, 0)); /* the machine has just booted */
         sg_pulse_event(&p, .001);
         expect(p.due, .001);

@@ -31,7 +31,10 @@ static void test_seconds(void **state)
         struct sg_learner_use u = sg_use_counted(&s, SG_UNLIMITED, SG_UNLIMITED);
 
         (void)state;
-        assert_true(u.now == 7 && u.cpu == 2.5 && isnan(u.delay) && !u.held);
+        assert_near(u.now, 7, 0);
+        assert_near(u.cpu, 2.5, 0);
+        assert_true(isnan(u.delay));
+        assert_false(u.held);
         for (int r = 0; r < SG_N_RESOURCES; r++)
                 assert_true(isnan(u.use[r]));
         s.cpu_usec = SG_UNLIMITED;
@@ -65,7 +68,8 @@ static void test_parts_of_the_node(void **state)
         s = sample(12, 5 * SEC);
         u = tell(&s, &last, &node);
         assert_true(u.use[SG_RESOURCE_CPU] == .5);
-        assert_true(isnan(u.use[SG_RESOURCE_MEMORY]) && isnan(u.use[SG_RESOURCE_IO]));
+        assert_true(isnan(u.use[SG_RESOURCE_MEMORY]));
+        assert_true(isnan(u.use[SG_RESOURCE_IO]));
         /* The same sample again: no time has passed. */
         u = tell(&s, &last, &node);
         assert_true(isnan(u.use[SG_RESOURCE_CPU]));

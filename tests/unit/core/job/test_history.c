@@ -84,7 +84,7 @@ static void claims_are_corrected_once_there_are_five(void **state)
         sg_history_add(&h, 60, (double)NAN);
         assert_true(sg_history_correction(&h) == 1);
         sg_history_add(&h, 100, 100);
-        assert_true(fabs(sg_history_correction(&h) - .6) < 1e-6);
+        assert_near(sg_history_correction(&h), .6, 1e-6);
 }
 
 /* Fifty that say they are a millionth done, and end, mustn't make all others small. */

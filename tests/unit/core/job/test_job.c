@@ -272,7 +272,8 @@ static void test_id(void **state)
         sg_job_id_format(buf, &other, "home");
         assert_string_equal(buf, "18446744073709551615@far.example-1");
         assert_int_equal(sg_job_id_parse(buf, "home", &key), 0);
-        assert_true(key.n == UINT64_MAX && strcmp(key.origin, other.origin) == 0);
+        assert_int_equal(key.n, UINT64_MAX);
+        assert_string_equal(key.origin, other.origin);
         for (size_t i = 0; i < SG_ELEMENTSOF(bad); i++)
                 assert_int_equal(sg_job_id_parse(bad[i], "home", &key), -EINVAL);
         assert_true(key.n == UINT64_MAX); /* untouched */
@@ -291,7 +292,8 @@ static void test_attempt_name(void **state)
         assert_string_equal(buf, "19-gpu-box-2-3");
         assert_int_equal(sg_attempt_name_parse(buf, &got), 0);
         assert_string_equal(got.origin, key.origin);
-        assert_true(got.n == 19 && got.attempt == 3);
+        assert_int_equal(got.n, 19);
+        assert_int_equal(got.attempt, 3);
         for (size_t i = 0; i < SG_ELEMENTSOF(bad); i++)
                 assert_int_equal(sg_attempt_name_parse(bad[i], &got), -EINVAL);
 }

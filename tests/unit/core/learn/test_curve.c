@@ -119,8 +119,8 @@ static void what_is_exact_is_found_exactly(void **state)
                                      known[k].last +
                                              (known[k].first - known[k].last) * left(&known[k], x));
                 }
-                assert_true(fabs(sg_curve_milestones(&c)[SG_MILESTONE_90] -
-                                 where_left(&known[k], .1)) < 1e-3);
+                assert_near(sg_curve_milestones(&c)[SG_MILESTONE_90], where_left(&known[k], .1),
+                            1e-3);
         }
 }
 
@@ -139,8 +139,7 @@ static void the_scale_of_evaluations_does_not_matter(void **state)
                 sg_curve_add(&a, i / 100., eval);
                 sg_curve_add(&b, i / 100., eval * 0x1p-20);
                 for (unsigned k = 0; k < SG_MILESTONE_DONE; k++)
-                        assert_true(fabs(sg_curve_milestones(&a)[k] - sg_curve_milestones(&b)[k]) <
-                                    1e-9);
+                        assert_near(sg_curve_milestones(&a)[k], sg_curve_milestones(&b)[k], 1e-9);
         }
 }
 
@@ -178,7 +177,7 @@ static void two_points_say_nothing(void **state)
                 }
                 qsort(at, SG_ELEMENTSOF(at), sizeof(*at), by_value);
                 median = (at[7] + at[8]) / 2;
-                assert_true(fabs((mean + median) / 2 - sg_curve_unknown[i]) < 1e-3);
+                assert_near((mean + median) / 2, sg_curve_unknown[i], 1e-3);
                 assert_true(sg_curve_milestones(&c)[i] == sg_curve_unknown[i]);
         }
 }
@@ -246,12 +245,12 @@ static void a_break_is_noticed_and_fitted_anew(void **state)
                 if (c.begin > 0 && after <= 0)
                         after = x;
                 if (after > 0 && x >= after + .05) {
-                        assert_true(fabs(sg_curve_milestones(&c)[SG_MILESTONE_90] - truth) < .05);
+                        assert_near(sg_curve_milestones(&c)[SG_MILESTONE_90], truth, .05);
                         break;
                 }
         }
-        assert_true(after > .5 && after < .72);
-        assert_true(c.begin > .38F && c.begin < .62F);
+        assert_in_between(after, .5, .72);
+        assert_in_between(c.begin, .38F, .62F);
 }
 
 int main(void)

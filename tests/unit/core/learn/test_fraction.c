@@ -38,11 +38,6 @@ static double both(struct sg_fraction *f, uint64_t epoch, uint64_t step, uint64_
         return sg_fraction_feed(f, &r);
 }
 
-static void assert_near(double a, double b)
-{
-        assert_true(fabs(a - b) < 1e-12);
-}
-
 static void another_total_is_believed_the_third_time(void **state)
 {
         struct sg_fraction f;
@@ -50,13 +45,13 @@ static void another_total_is_believed_the_third_time(void **state)
         (void)state;
         sg_fraction_init(&f, 0);
         assert_true(isnan(steps(&f, 1, 0)));
-        assert_near(steps(&f, 2, 100), .02);
-        assert_near(steps(&f, 3, 100), .03);
+        assert_near(steps(&f, 2, 100), .02, 1e-12);
+        assert_near(steps(&f, 3, 100), .03, 1e-12);
         assert_true(isnan(steps(&f, 4, 200)));
         assert_true(isnan(steps(&f, 5, 100)));
         assert_true(isnan(steps(&f, 6, 100)));
-        assert_near(steps(&f, 7, 100), .07);
-        assert_near(steps(&f, 8, 0), .08);
+        assert_near(steps(&f, 7, 100), .07, 1e-12);
+        assert_near(steps(&f, 8, 0), .08, 1e-12);
         assert_true(isnan(steps(&f, 101, 100)));
 }
 
@@ -66,12 +61,12 @@ static void a_declared_total_is_believed_at_once(void **state)
 
         (void)state;
         sg_fraction_init(&f, 50);
-        assert_near(steps(&f, 5, 100), .1);
-        assert_near(steps(&f, 10, 0), .2);
+        assert_near(steps(&f, 5, 100), .1, 1e-12);
+        assert_near(steps(&f, 10, 0), .2, 1e-12);
         sg_fraction_init(&f, 2000);
-        assert_near(both(&f, 2, 50, 100), .075);
+        assert_near(both(&f, 2, 50, 100), .075, 1e-12);
         sg_fraction_init(&f, 20);
-        assert_near(epochs(&f, 5, 10), .25);
+        assert_near(epochs(&f, 5, 10), .25, 1e-12);
 }
 
 static void the_outermost_counter_counts(void **state)
@@ -80,13 +75,13 @@ static void the_outermost_counter_counts(void **state)
 
         (void)state;
         sg_fraction_init(&f, 0);
-        assert_near(both(&f, 1, 10, 100), .01);
-        assert_near(both(&f, 1, 30, 100), .03);
-        assert_near(both(&f, 1, 100, 100), .1);
-        assert_near(epochs(&f, 2, 10), .1); /* has just begun */
-        assert_near(both(&f, 2, 50, 100), .15);
-        assert_near(steps(&f, 60, 100), .16); /* of the same epoch */
-        assert_near(both(&f, 10, 100, 100), 1);
+        assert_near(both(&f, 1, 10, 100), .01, 1e-12);
+        assert_near(both(&f, 1, 30, 100), .03, 1e-12);
+        assert_near(both(&f, 1, 100, 100), .1, 1e-12);
+        assert_near(epochs(&f, 2, 10), .1, 1e-12); /* has just begun */
+        assert_near(both(&f, 2, 50, 100), .15, 1e-12);
+        assert_near(steps(&f, 60, 100), .16, 1e-12); /* of the same epoch */
+        assert_near(both(&f, 10, 100, 100), 1, 1e-12);
 }
 
 static void validation_does_not_count(void **state)
@@ -100,10 +95,10 @@ static void validation_does_not_count(void **state)
         for (uint64_t i = 10; i <= 100; i += 10)
                 (void)both(&f, 1, i, 100);
         for (uint64_t i = 1; i <= 20; i++)
-                assert_near(both(&f, 1, i, 20), .1);
-        assert_near(both(&f, 2, 10, 100), .11);
+                assert_near(both(&f, 1, i, 20), .1, 1e-12);
+        assert_near(both(&f, 2, 10, 100), .11, 1e-12);
         for (uint64_t i = 1; i <= 20; i++)
-                assert_near(steps(&f, i, 20), .11);
+                assert_near(steps(&f, i, 20), .11, 1e-12);
 }
 
 static void epochs_alone_have_ended(void **state)
@@ -114,8 +109,8 @@ static void epochs_alone_have_ended(void **state)
         sg_fraction_init(&f, 0);
         (void)epochs(&f, 1, 4);
         (void)epochs(&f, 2, 4);
-        assert_near(epochs(&f, 3, 4), .75);
-        assert_near(epochs(&f, 4, 4), 1);
+        assert_near(epochs(&f, 3, 4), .75, 1e-12);
+        assert_near(epochs(&f, 4, 4), 1, 1e-12);
 }
 
 static void a_counter_that_begins_again_twice_is_an_inner_one(void **state)
@@ -126,10 +121,10 @@ static void a_counter_that_begins_again_twice_is_an_inner_one(void **state)
         sg_fraction_init(&f, 0);
         for (uint64_t i = 1; i <= 10; i++)
                 (void)steps(&f, i, 10);
-        assert_near(f.x, 1);
-        assert_near(steps(&f, 1, 10), .1);
+        assert_near(f.x, 1, 1e-12);
+        assert_near(steps(&f, 1, 10), .1, 1e-12);
         for (uint64_t i = 2; i <= 10; i++)
-                assert_near(steps(&f, i, 10), (double)i / 10);
+                assert_near(steps(&f, i, 10), (double)i / 10, 1e-12);
         assert_false(sg_fraction_is_inner(&f));
         assert_true(isnan(steps(&f, 1, 10)));
         assert_true(sg_fraction_is_inner(&f));
@@ -137,7 +132,7 @@ static void a_counter_that_begins_again_twice_is_an_inner_one(void **state)
                 assert_true(isnan(steps(&f, i, 10)));
         (void)epochs(&f, 1, 4); /* it was something before the run */
         assert_false(sg_fraction_is_inner(&f));
-        assert_near(epochs(&f, 2, 4), .5);
+        assert_near(epochs(&f, 2, 4), .5, 1e-12);
 }
 
 static void an_evaluation_alone_changes_nothing(void **state)
@@ -149,7 +144,7 @@ static void an_evaluation_alone_changes_nothing(void **state)
         sg_fraction_init(&f, 10);
         assert_true(isnan(sg_fraction_feed(&f, &r)));
         (void)steps(&f, 4, 0);
-        assert_near(sg_fraction_feed(&f, &r), .4);
+        assert_near(sg_fraction_feed(&f, &r), .4, 1e-12);
 }
 
 int main(void)

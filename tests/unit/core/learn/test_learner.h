@@ -49,11 +49,6 @@ static inline struct sg_estimate estimate(const struct sg_learner *l,
         return e;
 }
 
-static inline void assert_near(double a, double b)
-{
-        assert_true(fabs(a - b) <= 1e-9 * fabs(b));
-}
-
 static inline void use(struct sg_learner *l, double now, double cpu, double delay, bool held)
 {
         const struct sg_learner_use u = {.now = now,

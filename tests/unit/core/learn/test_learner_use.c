@@ -13,13 +13,13 @@ static void width_is_what_it_used_and_waited_for(void **state)
         assert_true(isnan(sg_learner_width(l)));
         for (unsigned i = 0; i <= 20; i++, cpu += .5, delay += 1.5)
                 use(l, i, cpu, delay, false);
-        assert_true(fabs(sg_learner_width(l) - .5) < 1e-9);
+        assert_near(sg_learner_width(l), .5, 1e-9);
         for (unsigned i = 21; i <= 90; i++) /* suspended: tells nothing */
                 use(l, i, cpu, delay, true);
-        assert_true(fabs(sg_learner_width(l) - .5) < 1e-9);
+        assert_near(sg_learner_width(l), .5, 1e-9);
         for (unsigned i = 91; i <= 130; i++, cpu += 1)
                 use(l, i, cpu, delay, false);
-        assert_true(fabs(sg_learner_width(l) - .25) < .01);
+        assert_near(sg_learner_width(l), .25, .01);
         use(l, 131, cpu, NONE, false);
         assert_false(isnan(sg_learner_width(l)));
 }
@@ -38,10 +38,10 @@ static void width_isnt_what_it_makes_up_for(void **state)
                         use(l, now++, cpu += .01, delay += .99, false);
                 use(l, now++, cpu += 1, delay, false);
         }
-        assert_true(fabs(sg_learner_width(l) * 4 - .2) < .01);
+        assert_near(sg_learner_width(l) * 4, .2, .01);
         for (unsigned i = 0; i < 60; i++)
                 use(l, now++, cpu += .3, delay, false);
-        assert_true(fabs(sg_learner_width(l) * 4 - .3) < .01);
+        assert_near(sg_learner_width(l) * 4, .3, .01);
 }
 
 /* One that was narrow while it began gets as much as that, of a policy that goes by widths. */
@@ -53,7 +53,7 @@ static void width_is_found_out_under_a_cap(void **state)
         (void)state;
         while (now < 5)
                 use(l, now++, cpu += .3, delay, false);
-        assert_true(fabs(sg_learner_width(l) * 4 - .3) < .01);
+        assert_near(sg_learner_width(l) * 4, .3, .01);
         while (now < 400) {
                 double part = sg_learner_width(l) * 4;
 
@@ -75,10 +75,10 @@ static void width_outlasts_a_wait(void **state)
 
                 for (; now <= 10; now++, cpu += own[k])
                         use(l, now, cpu, delay, false);
-                assert_true(fabs(sg_learner_width(l) * 4 - own[k]) < 1e-9);
+                assert_near(sg_learner_width(l) * 4, own[k], 1e-9);
                 for (; now <= 70; now++, cpu += .01, delay += .99)
                         use(l, now, cpu, delay, false);
-                assert_true(fabs(sg_learner_width(l) * 4 - own[k]) < .01);
+                assert_near(sg_learner_width(l) * 4, own[k], .01);
                 for (; now <= 110; now++, cpu += 1)
                         use(l, now, cpu, delay, false);
                 assert_true(sg_learner_width(l) * 4 > .95); /* it is another phase */
@@ -100,7 +100,7 @@ static void who_waits_for_other_things_is_not_cpu_bound(void **state)
         }
         /* 900 s at its own rate, of a tenth of a CPU. */
         e = estimate(l, NULL, 101, 10.1);
-        assert_true(fabs(e.remaining / sg_learner_width(l) - 899) < 20);
+        assert_near(e.remaining / sg_learner_width(l), 899, 20);
 }
 
 /* Nearer to the bound it takes three times as long to be sure. */
@@ -136,8 +136,8 @@ static void a_job_that_scales_badly_is_found_out(void **state)
                 say(l, t, cpu, x, NONE);
         }
         e = estimate(l, NULL, t, cpu);
-        assert_true(fabs(e.exponent - .5) < .02);
-        assert_true(fabs(e.remaining / (1000 * (1 - x)) - 1) < .05);
+        assert_near(e.exponent, .5, .02);
+        assert_near(e.remaining / (1000 * (1 - x)), 1, .05);
 }
 
 static void one_that_scales_is_left_alone(void **state)
@@ -166,14 +166,14 @@ static void an_exponent_can_be_given_later(void **state)
         (void)state;
         use(l, 1, 1, 0, false);
         say(l, 1, 1, .1, NONE);
-        assert_near(estimate(l, NULL, 1, 1).exponent, 1);
+        assert_alike(estimate(l, NULL, 1, 1).exponent, 1, 1e-9);
         sg_learner_configure(l, &j);
-        assert_near(estimate(l, NULL, 1, 1).exponent, .5);
+        assert_alike(estimate(l, NULL, 1, 1).exponent, .5, 1e-9);
         say(l, 2, 2, .2, NONE);
         assert_false(isnan(estimate(l, NULL, 2, 2).remaining));
         j.exponent = NONE;
         sg_learner_configure(l, &j);
-        assert_near(estimate(l, NULL, 2, 2).exponent, 1);
+        assert_alike(estimate(l, NULL, 2, 2).exponent, 1, 1e-9);
 }
 
 /* --- on whole CPUs --- */
@@ -237,12 +237,12 @@ static void speed_is_learnt_by_what_it_does(void **state)
         double left;
 
         (void)state;
-        assert_true(fabs(speedup(l, &c) - exp2(SG_SPEEDUP_PRIOR)) < 1e-12);
+        assert_near(speedup(l, &c), exp2(SG_SPEEDUP_PRIOR), 1e-12);
         go(l, &c, 1, .01, 12, 0);
         go(l, &c, 2, .015, 12, 0);
-        assert_true(fabs(speedup(l, &c) / 1.5 - 1) < .05);
+        assert_near(speedup(l, &c) / 1.5, 1, .05);
         left = estimate(l, NULL, c.now, c.cpu).remaining * 2;
-        assert_true(fabs(left / ((1 - c.x) / .01) - 1) < .05);
+        assert_near(left / ((1 - c.x) / .01), 1, .05);
         go(l, &c, 2, .015, 3, 0);
         assert_true(estimate(l, NULL, c.now, c.cpu).remaining * 2 < left);
         sg_learner_save(l, &r);
@@ -261,12 +261,12 @@ static void speed_is_learnt_by_steps_of_unknown_number(void **state)
         (void)state;
         go(l, &c, 1, .01, 12, 1e6);
         go(l, &c, 2, .011, 12, 1e6);
-        assert_true(fabs(speedup(l, &c) / 1.1 - 1) < .05);
+        assert_near(speedup(l, &c) / 1.1, 1, .05);
         assert_int_equal(estimate(l, NULL, c.now, c.cpu).source, SG_SIZE_UNKNOWN);
         sg_learner_explain(l, text, sizeof(text));
         assert_string_equal(text, "by its class: it doesn't say how much there is to do");
         go(l, &c, 2, .011, 1, 0); /* now it says how far it is: of speeds in steps nothing counts */
-        assert_true(fabs(speedup(l, &c) - exp2(SG_SPEEDUP_PRIOR)) < 1e-12);
+        assert_near(speedup(l, &c), exp2(SG_SPEEDUP_PRIOR), 1e-12);
         go(l, &c, 2, .011, 5, 0);
         assert_int_equal(estimate(l, NULL, c.now, c.cpu).source, SG_SIZE_REPORTS);
 }

@@ -53,7 +53,7 @@ static void test_comes_near(void **state)
 
                 past = (struct sg_past){};
                 assert_true(sg_past_add(&past, &p));
-                assert_true(fabs(thought(&past) - exponents[i]) < .16);
+                assert_near(thought(&past), exponents[i], .16);
                 assert_true(sg_past_add(&past, &p));
                 usual = sg_past_usual(&past, &all, RUNS_DIFFER);
                 assert_true(usual.speedup.exponent[0] < exponents[i]); /* never all of it */
@@ -77,7 +77,7 @@ static void test_differing(void **state)
                 (void)sg_past_add(&past, i % 2 ? &fast : &slow);
         usual = sg_past_usual(&past, &all, RUNS_DIFFER);
         assert_true(usual.error[0] == all.error[0]); /* as unsure as of any */
-        assert_true(fabs(usual.speedup.exponent[0] - (.5 - .75 * all.error[0])) < .05);
+        assert_near(usual.speedup.exponent[0], .5 - .75 * all.error[0], .05);
 }
 
 static void test_what_says_nothing_is_not_kept(void **state)

@@ -46,8 +46,9 @@ static void test_predicates(void **state)
                 assert_int_equal(sg_life_end_is_stored(&life),
                                  s == SG_LIFE_CLEARING || s == SG_LIFE_GONE);
                 life.again = true;
-                assert_false(sg_life_has_ended(&life) || sg_life_end_is_asked(&life) ||
-                             sg_life_end_is_stored(&life));
+                assert_false(sg_life_has_ended(&life));
+                assert_false(sg_life_end_is_asked(&life));
+                assert_false(sg_life_end_is_stored(&life));
         }
 }
 

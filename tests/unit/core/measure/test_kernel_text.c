@@ -140,7 +140,8 @@ static void test_psi(void **state)
         assert_int_equal(p.some_avg10_pm, 6546);
         assert_int_equal(p.full_avg10_pm, 191);
         assert_int_equal(psi(SOME, &p), 0); /* cpu before 5.13 */
-        assert_true(p.full_usec == SG_UNLIMITED && p.full_avg10_pm == SG_UNLIMITED);
+        assert_int_equal(p.full_usec, SG_UNLIMITED);
+        assert_int_equal(p.full_avg10_pm, SG_UNLIMITED);
         assert_int_equal(psi(FULL, &p), 0); /* irq */
         assert_true(p.some_usec == SG_UNLIMITED);
         assert_int_equal(p.full_usec, 126434189);
@@ -258,7 +259,8 @@ static void test_blkio(void **state)
         (void)state;
         for (size_t i = 0; i < SG_ELEMENTSOF(bad); i++)
                 assert_int_equal(blkio(bad[i], &r, &w), -EBADMSG);
-        assert_true(r == MARK && w == MARK);
+        assert_int_equal(r, MARK);
+        assert_int_equal(w, MARK);
         assert_int_equal(blkio("254:0 Read 9444454400\n254:0 Write 41947963392\n254:0 Sync 1\n"
                                "254:0 Async 2\n254:0 Discard 3\n254:0 Total 4\n254:16 Read 10\n"
                                "(unknown) Read 0\n"
@@ -268,7 +270,8 @@ static void test_blkio(void **state)
         assert_int_equal(r, 9444454410);
         assert_int_equal(w, 41947963392);
         assert_int_equal(blkio("Total 0\n", &r, &w), 0);
-        assert_true(r == 0 && w == 0);
+        assert_int_equal(r, 0);
+        assert_int_equal(w, 0);
 }
 
 #define CPU "cpu  1854 10 799 77000 41 0 12 5 3 0\ncpu0 900 10 400 38000 20 0 6 2 1 0\n"

@@ -86,7 +86,8 @@ static void test_odd_evaluations(void **state)
         assert_false(sg_specon_tick(&j, 60, 3, .01, 2));
         assert_true(j.growth == .25);
         assert_false(sg_specon_tick(&j, 60, INFINITY, .01, 2));
-        assert_true(j.growth == .25 && j.last == 3);
+        assert_near(j.growth, .25, 0);
+        assert_near(j.last, 3, 0);
         sg_specon_init(&j, 0); /* no unit: it is 1 */
         assert_false(sg_specon_tick(&j, 0, .5, .01, 2));
         assert_true(j.growth == .5);
@@ -134,7 +135,10 @@ static void test_target(void **state)
         assert_int_equal(sg_specon_target(thesis, 4, 3, &sg_specon_weights), 1);
         assert_int_equal(sg_specon_target(thesis, 4, 1, &sg_specon_weights), 1);
         assert_int_equal(sg_specon_candidates(thesis, 4, &sg_specon_weights, candidates), 1);
-        assert_true(candidates[1] && !candidates[0] && !candidates[2] && !candidates[3]);
+        assert_true(candidates[1]);
+        assert_false(candidates[0]);
+        assert_false(candidates[2]);
+        assert_false(candidates[3]);
         assert_int_equal(sg_specon_candidates(ties, 5, &sg_specon_weights, candidates), 4);
         assert_int_equal(sg_specon_target(ties, 5, 0, &sg_specon_weights), 3);
         assert_int_equal(sg_specon_target(ties, 5, 4, &sg_specon_weights),

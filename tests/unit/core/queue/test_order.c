@@ -86,7 +86,8 @@ static void test_what_is_known(void **state)
         sg_job_init(&j);
         sg_order_describe(&e, &j, NULL);
         assert_int_equal(e.n, 7);
-        assert_true(e.size == 0 && e.used == 0);
+        assert_near(e.size, 0, 0);
+        assert_near(e.used, 0, 0);
         assert_int_equal(e.limit_usec, 0);
         j.limits.time_limit_usec = 90 * 1000000ULL;
         j.limits.cpus = 2;
@@ -95,8 +96,11 @@ static void test_what_is_known(void **state)
         j.cpu_usec = 2500000;
         j.priority = -3;
         sg_order_describe(&e, &j, &h);
-        assert_true(e.size == 180 && e.used == 2.5);
-        assert_true(e.deadline_usec == 12345 && e.limit_usec == 90000000 && e.memory == GIB);
+        assert_near(e.size, 180, 0);
+        assert_near(e.used, 2.5, 0);
+        assert_int_equal(e.deadline_usec, 12345);
+        assert_int_equal(e.limit_usec, 90000000);
+        assert_int_equal(e.memory, GIB);
         assert_int_equal(e.priority, -3);
         for (int i = 0; i < 3; i++)
                 sg_history_add(&h, 30 + 10 * i, NAN);

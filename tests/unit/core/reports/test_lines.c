@@ -16,7 +16,7 @@ static void on_line(const char *line, size_t n, void *userdata)
 {
         struct got *g = userdata;
 
-        assert_true(n > 0 && n <= SG_LINE_MAX);
+        assert_in_range(n, 1, SG_LINE_MAX);
         g->lines++;
         g->bytes += n;
         g->longest = n > g->longest ? n : g->longest;

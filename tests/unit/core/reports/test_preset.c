@@ -275,7 +275,8 @@ static void test_not_finite(void **state)
         feed_text(&p, "step 1 loss nan\n");
         assert_true(isnan(p.report.eval));
         feed_text(&p, "step 2 loss -inf\n");
-        assert_true(isinf(p.report.eval) && p.report.eval < 0);
+        assert_true(isinf(p.report.eval));
+        assert_true(p.report.eval < 0);
         assert_int_equal(p.report.step, 2);
         sg_log_parser_deinit(&p);
 }

@@ -70,7 +70,8 @@ static void test_the_largest_makes_way(void **state)
         /* 4 can't make it whoever makes way; 1, 2 and 3 are 10 too much at 90 */
         assert_int_equal(sg_deadline_plan(jobs, 4, 0, 0), 2);
         expect_order(jobs, 4, (const uint64_t[]){2, 3, 4, 1});
-        assert_true(jobs[2].dropped && jobs[3].dropped);
+        assert_true(jobs[2].dropped);
+        assert_true(jobs[3].dropped);
         /* … and at 70, where 3 owes 10, too: an eighth of what is owed there */
         assert_int_equal(sg_deadline_plan(jobs, 4, 0, .124), 2);
         assert_int_equal(sg_deadline_plan(jobs, 4, 0, .126), 3);
@@ -197,13 +198,20 @@ static void test_judge(void **state)
         jobs[1] = job(2, 20, 75);
         jobs[2] = job(3, 11, 80);
         assert_int_equal(sg_deadline_judge(jobs, 3, 0, &j), 0);
-        assert_true(j.met && j.n_harmed == 1 && j.finish == 31);
+        assert_true(j.met);
+        assert_int_equal(j.n_harmed, 1);
+        assert_near(j.finish, 31, 0);
         assert_int_equal(sg_deadline_judge(small, 3, 0, &j), 0);
-        assert_true(j.met && j.n_harmed == 0 && j.finish == 55);
+        assert_true(j.met);
+        assert_int_equal(j.n_harmed, 0);
+        assert_near(j.finish, 55, 0);
         assert_int_equal(sg_deadline_judge(late, 3, 0, &j), 0);
-        assert_true(!j.met && j.n_harmed == 0 && j.finish == 95);
+        assert_false(j.met);
+        assert_int_equal(j.n_harmed, 0);
+        assert_near(j.finish, 95, 0);
         assert_int_equal(sg_deadline_judge(beside, 2, 0, &j), 0);
-        assert_true(j.met && fabs(j.finish - 80) < 1e-9);
+        assert_true(j.met);
+        assert_near(j.finish, 80, 1e-9);
         assert_int_equal(sg_deadline_judge(beside, 1, 0, &j), 0);
         assert_int_equal(sg_deadline_judge(beside, 0, 0, &j), -EINVAL);
 }

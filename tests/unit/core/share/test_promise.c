@@ -13,12 +13,6 @@
 
 #define N_MAX 24
 
-static void assert_near(double a, double b, double tolerance)
-{
-        if (!(fabs(a - b) <= tolerance))
-                fail_msg("%.9g is not %.9g", a, b);
-}
-
 static double run_one(struct sg_fair_job *jobs, size_t n, double from, double until)
 {
         _cleanup_(sg_fair_node_freep) struct sg_fair_node *node = NULL;

@@ -21,12 +21,6 @@ struct scene {
         double now, next;
 };
 
-static inline void assert_near(double a, double b)
-{
-        if (fabs(a - b) > 1e-9 * fmax(1, fmax(fabs(a), fabs(b))))
-                fail_msg("%.12g is not %.12g", a, b);
-}
-
 /* Change the settings between the two. */
 static inline void scene_init(struct scene *c, enum sg_share_kind kind)
 {
@@ -92,7 +86,7 @@ static inline int scene_step(struct scene *c)
         assert_true(r >= 0);
         assert_true(c->next > c->now);
         for (size_t i = 0; i < c->n; i++) {
-                assert_true(c->out[i].weight >= 1 && c->out[i].weight <= 10000);
+                assert_in_range(c->out[i].weight, 1, 10000);
                 assert_true(c->out[i].share >= 0);
                 assert_true(c->out[i].share <= c->jobs[i].width + 1e-9);
                 assert_true(!c->jobs[i].held || c->out[i].share <= 0);
@@ -104,6 +98,6 @@ static inline int scene_step(struct scene *c)
 static inline void scene_expect(struct scene *c, const double *shares)
 {
         for (size_t i = 0; i < c->n; i++)
-                assert_near(c->out[i].share, shares[i]);
+                assert_near(c->out[i].share, shares[i], 1e-9);
 }
 #define expect_shares(c, ...) scene_expect(c, (const double[]){__VA_ARGS__})

@@ -74,11 +74,11 @@ static void step(struct fixture *f, const struct sg_share_policy *policy)
         assert_true(policy->step(NULL, &f->s, f->out, &f->next) >= 0);
         for (size_t i = 0; i < f->s.n_jobs; i++) {
                 assert_true(f->out[i].share <= f->jobs[i].width + 1e-9);
-                assert_true(f->out[i].weight >= 1 && f->out[i].weight <= 10000);
+                assert_in_range(f->out[i].weight, 1, 10000);
                 sum += f->out[i].share;
                 widths += f->jobs[i].held ? 0 : f->jobs[i].width;
         }
-        assert_true(fabs(sum - fmin(widths, 1)) < 1e-9);
+        assert_near(sum, fmin(widths, 1), 1e-9);
         assert_true(f->next > f->s.now);
 }
 
@@ -103,7 +103,8 @@ static void test_earliest_first(void **state)
         assert_int_equal(f->out[0].list, SG_LIST_WAIT);
         assert_int_equal(f->out[1].why.reason, SG_REASON_DEADLINE);
         assert_int_equal(f->out[1].why.rank, 1);
-        assert_true(f->out[1].why.due == NOW + 100 && f->out[1].why.slack == 40);
+        assert_true(f->out[1].why.due == NOW + 100);
+        assert_near(f->out[1].why.slack, 40, 0);
         assert_true(isinf(f->next));
 }
 
@@ -160,7 +161,7 @@ static void test_narrow_beside(void **state)
         add(f, 60, 500)->width = .2;
         step(f, &sg_share_deadline);
         expect_share(f, 0, 1);
-        assert_true(fabs(f->next - (NOW + 199)) < 1e-6); /* then it has to go on by itself */
+        assert_near(f->next, NOW + 199, 1e-6); /* then it has to go on by itself */
         f->s.now += 199;
         f->jobs[0].estimate.remaining = 50;
         step(f, &sg_share_deadline);

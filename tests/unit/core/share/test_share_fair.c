@@ -22,7 +22,8 @@ static void test_by_weights(void **state)
         expect_shares(&c, .25, .75);
         assert_int_equal(c.out[0].weight, 100); /* as it was submitted */
         assert_int_equal(c.out[1].weight, 300);
-        assert_true(isinf(c.next) && isinf(c.out[0].cap));
+        assert_true(isinf(c.next));
+        assert_true(isinf(c.out[0].cap));
 
         c.jobs[1].width = .5;
         scene_step(&c);
@@ -102,7 +103,7 @@ static void check_same_again(struct scene *c)
         memcpy(before, c->out, sizeof(before));
         scene_step(c);
         for (size_t i = 0; i < c->n; i++) {
-                assert_near(c->out[i].share, before[i].share);
+                assert_near(c->out[i].share, before[i].share, 1e-9);
                 assert_int_equal(c->out[i].weight, before[i].weight);
                 assert_int_equal(c->out[i].list, before[i].list);
         }
@@ -154,7 +155,10 @@ static void test_table(void **state)
                 const struct sg_share_policy *p = sg_share_policies[kind];
                 enum sg_share_kind parsed = _SG_SHARE_MAX;
 
-                assert_true(p && p->name[0] && p->summary[0] && p->step);
+                assert_non_null(p);
+                assert_true(p->name[0]);
+                assert_true(p->summary[0]);
+                assert_true(p->step);
                 assert_int_equal(key->parse(key, p->name, &parsed), 0);
                 assert_int_equal(parsed, kind);
                 assert_true(!p->create == !p->destroy);
@@ -175,7 +179,7 @@ static void test_settings(void **state)
         sg_share_settings_init(&a);
         sg_share_settings_init(&b);
         assert_int_equal(a.share, SG_SHARE_GROWTH);
-        assert_near(a.no_harm, .05);
+        assert_near(a.no_harm, .05, 1e-9);
         assert_true(sg_share_settings_equal(&a, &b)); /* NaN among them */
         b.exponent = .75;
         assert_false(sg_share_settings_equal(&a, &b));

@@ -31,7 +31,7 @@ static void test_published_numbers(void **state)
         scene_add(&c);
         assert_int_equal(scene_step(&c), 1);
         expect_list(&c, 0, SG_LIST_NEW, SG_REASON_UNMEASURED);
-        assert_near(c.next, 20);
+        assert_near(c.next, 20, 1e-9);
 
         c.now = 20;
         grow(&c.jobs[0], .0159);
@@ -47,7 +47,7 @@ static void test_published_numbers(void **state)
         assert_int_equal(c.out[0].weight, 2500);
         assert_int_equal(c.out[1].weight, 7500);
         assert_true(isinf(c.out[0].cap));
-        assert_near(c.next, 60);
+        assert_near(c.next, 60, 1e-9);
         scene_deinit(&c);
 }
 
@@ -66,7 +66,7 @@ static void test_only_its_own_time_counts(void **state)
         grow(&c.jobs[1], .3);
         assert_int_equal(scene_step(&c), 0);
         expect_list(&c, 0, SG_LIST_NEW, SG_REASON_UNMEASURED);
-        assert_near(c.next, 20);
+        assert_near(c.next, 20, 1e-9);
         c.jobs[0].width = .2;
         assert_int_equal(scene_step(&c), 0);
         expect_shares(&c, .2, .8);
@@ -94,12 +94,12 @@ static void test_back_off_and_back(void **state)
 
                 assert_int_equal(scene_step(&c), 1);
                 expect_list(&c, 0, SG_LIST_COMPLETE, SG_REASON_CONVERGED);
-                assert_near(c.next, c.now + gap);
+                assert_near(c.next, c.now + gap, 1e-9);
                 c.now = c.next;
         }
         scene_add(&c);
         scene_step(&c);
-        assert_near(c.next, c.now + 20);
+        assert_near(c.next, c.now + 20, 1e-9);
         scene_deinit(&c);
 }
 
@@ -121,7 +121,7 @@ static void test_a_held_job_is_away(void **state)
         c.jobs[0].held = true;
         assert_int_equal(scene_step(&c), 1);
         expect_shares(&c, 0, 1);
-        assert_near(c.next, 45);
+        assert_near(c.next, 45, 1e-9);
         c.now = 30;
         c.jobs[0].held = false;
         assert_int_equal(scene_step(&c), 1);
@@ -184,7 +184,7 @@ static void test_modes(void **state)
                 if (isinf(modes[i].cap))
                         assert_true(isinf(c.out[0].cap));
                 else
-                        assert_near(c.out[0].cap, modes[i].cap);
+                        assert_near(c.out[0].cap, modes[i].cap, 1e-9);
                 assert_true(isinf(c.out[1].cap)); /* a limit of 1 is none */
                 scene_deinit(&c);
         }
@@ -223,7 +223,7 @@ static void test_restart(void **state)
         for (int i = 0; i < 5; i++) {
                 assert_int_equal(scene_step(&a), scene_step(&b));
                 assert_memory_equal(a.out, b.out, a.n * sizeof(a.out[0]));
-                assert_near(a.next, b.next);
+                assert_near(a.next, b.next, 1e-9);
                 a.now = b.now = a.next;
         }
         scene_deinit(&a);

@@ -40,7 +40,7 @@ static void test_shortest_first(void **state)
         assert_int_equal(c.out[1].list, SG_LIST_RUN);
         assert_int_equal(c.out[2].list, SG_LIST_WAIT);
         assert_int_equal(c.out[1].why.reason, SG_REASON_SHORTEST);
-        assert_near(c.out[1].why.index, 10);
+        assert_near(c.out[1].why.index, 10, 1e-9);
         assert_true(isinf(c.next)); /* it only gets shorter */
         scene_deinit(&c);
 }
@@ -73,7 +73,7 @@ static void test_narrow_ones(void **state)
         expect_shares(&c, .3, .7, 0);
         assert_int_equal(c.out[0].list, SG_LIST_RUN);
         assert_int_equal(c.out[1].list, SG_LIST_LAST);
-        assert_near(c.next, 1000 + 2 / .4);
+        assert_near(c.next, 1000 + 2 / .4, 1e-9);
         scene_deinit(&c);
 }
 
@@ -127,19 +127,19 @@ static void test_least_used_first(void **state)
         scene_step(&c);
         expect_order(&c, 1, 2, 0); /* the older one of a queue, however much it has used */
         expect_shares(&c, 0, 1, 0);
-        assert_near(c.next, 8);
-        assert_near(c.out[0].why.index, 3);
+        assert_near(c.next, 8, 1e-9);
+        assert_near(c.out[0].why.index, 3, 1e-9);
 
         c.now = 8;
         c.jobs[1].used = 20;
         scene_step(&c);
         expect_order(&c, 2, 1, 0);
-        assert_near(c.next, 13);
+        assert_near(c.next, 13, 1e-9);
 
         c.jobs[1].width = c.jobs[2].width = .25;
         scene_step(&c);
         expect_shares(&c, .5, .25, .25);
-        assert_near(c.next, 8 + 20);
+        assert_near(c.next, 8 + 20, 1e-9);
         scene_deinit(&c);
 }
 
@@ -167,7 +167,7 @@ static void test_best_gain_first(void **state)
         c.jobs[1].estimate.loss_rate = .008;
         scene_step(&c);
         expect_order(&c, 1, 2, 0); /* the third counts as their mean */
-        assert_near(c.out[1].why.index, .008);
+        assert_near(c.out[1].why.index, .008, 1e-9);
         assert_true(isnan(c.out[2].why.index));
         assert_int_equal(c.out[1].why.reason, SG_REASON_GAIN);
 

@@ -144,7 +144,7 @@ static void silence_costs_less_and_less(void **state)
                 n.line.now = n.trial.until;
                 assert_int_equal(look(&n), 0);
                 if (i > 0)
-                        assert_true(fabs((n.trial.next - n.line.now) / rest - 2) < 1e-9);
+                        assert_near((n.trial.next - n.line.now) / rest, 2, 1e-9);
                 rest = n.trial.next - n.line.now;
                 n.line.now = n.trial.next;
         }

@@ -21,16 +21,17 @@ static void check_span(void *userdata, double from, double to, const struct sg_s
         struct check *c = userdata;
         double sum = 0, could = 0;
 
-        assert_true(from >= c->end - 1e-9 && to > from);
+        assert_true(from >= c->end - 1e-9);
+        assert_true(to > from);
         for (size_t i = 0; i < n; i++) {
                 const struct sg_trace_job *j = &c->jobs[shares[i].job];
 
-                assert_true(shares[i].share >= 0 && shares[i].share <= j->width + 1e-9);
+                assert_in_between(shares[i].share, 0, j->width + 1e-9);
                 assert_true(j->arrival <= from + 1e-9);
                 sum += shares[i].share;
                 could += j->width;
         }
-        assert_true(fabs(sum - fmin(1, could)) < 1e-9);
+        assert_near(sum, fmin(1, could), 1e-9);
         c->used += sum * (to - from);
         c->end = to;
 }
@@ -52,14 +53,9 @@ static void simulate(const struct sg_trace *t, size_t begin, const struct sg_sim
                 cpu += result->jobs[i].cpu;
                 end = fmax(end, result->jobs[i].finish);
         }
-        assert_true(fabs(check.used - work) < 1e-5 * work && fabs(cpu - work) < 1e-5 * work);
-        assert_true(fabs(check.end - end) < 1e-9);
-}
-
-static void expect_near(double v, double expected)
-{
-        if (fabs(v - expected) > .06)
-                fail_msg("%g, not %g", v, expected);
+        assert_near(check.used, work, 1e-5 * work);
+        assert_near(cpu, work, 1e-5 * work);
+        assert_near(check.end, end, 1e-9);
 }
 
 static void test_the_fixed_schedule_under_fair(void **state)
@@ -76,14 +72,14 @@ static void test_the_fixed_schedule_under_fair(void **state)
         o.settings.share = SG_SHARE_FAIR;
         simulate(&t, 0, &o, &result);
         for (size_t i = 0; i < 3; i++)
-                expect_near(got[i].finish - begins[i], ends[i]);
+                assert_near(got[i].finish - begins[i], ends[i], .06);
         o.reference = SG_SIM_FIRST;
         simulate(&t, 0, &o, &result);
-        expect_near(got[1].finish, 259.6 + 106.1);
+        assert_near(got[1].finish, 259.6 + 106.1, .06);
         o.reference = SG_SIM_SHORTEST; /* the second is not as long as what is left of the first */
         simulate(&t, 0, &o, &result);
-        expect_near(got[2].finish, 80 + 28.2);
-        expect_near(got[1].finish, 40 + 106.1 + 28.2);
+        assert_near(got[2].finish, 80 + 28.2, .06);
+        assert_near(got[1].finish, 40 + 106.1 + 28.2, .06);
         sg_trace_deinit(&t);
 }
 
@@ -109,10 +105,10 @@ static void test_a_job_alone(void **state)
         assert_int_equal(sg_trace_add(&t, &job), 0);
         sg_sim_options_init(&o);
         simulate(&t, 0, &o, &result);
-        assert_true(fabs(got.finish - 107) < 1e-6);
-        assert_true(fabs(got.reached[SG_SIM_90] - (7 + 100 * sg_trace_left_at(&job, .1))) < 1e-6);
-        assert_true(fabs(got.reached[SG_SIM_99] - (7 + 100 * sg_trace_left_at(&job, .01))) < 1e-6);
-        assert_true(fabs(got.cpu - 50) < 1e-6);
+        assert_near(got.finish, 107, 1e-6);
+        assert_near(got.reached[SG_SIM_90], 7 + 100 * sg_trace_left_at(&job, .1), 1e-6);
+        assert_near(got.reached[SG_SIM_99], 7 + 100 * sg_trace_left_at(&job, .01), 1e-6);
+        assert_near(got.cpu, 50, 1e-6);
         sg_trace_deinit(&t);
 }
 
@@ -143,7 +139,7 @@ static void test_linear_jobs_of_width_1_end_together_under_every_policy(void **s
                         o.settings.share = (enum sg_share_kind)share;
                         simulate(&t, begin, &o, &result);
                         if (share > 0)
-                                assert_true(fabs(last_of(got, 12) - end) < 1e-4);
+                                assert_near(last_of(got, 12), end, 1e-4);
                         end = last_of(got, 12);
                 }
         }
@@ -183,8 +179,10 @@ static void test_twice_the_same(void **state)
                 simulate(&t, begin, &o, &first);
                 simulate(&t, begin, &o, &second);
                 assert_int_equal(first.steps, second.steps);
-                for (size_t i = 0; i < 15; i++)
-                        assert_true(a[i].finish == b[i].finish && a[i].lies == b[i].lies);
+                for (size_t i = 0; i < 15; i++) {
+                        assert_near(a[i].finish, b[i].finish, 0);
+                        assert_true(a[i].lies == b[i].lies);
+                }
                 o.settings.share = SG_SHARE_FAIR;
                 simulate(&t, begin, &o, &second);
                 o.settings.share = SG_SHARE_GROWTH;
@@ -246,8 +244,8 @@ static void test_speedup(void **state)
         o.settings.share = SG_SHARE_FAIR;
         o.speedup = .5;
         assert_int_equal(sg_sim_run(jobs, 2, &o, &result), 0);
-        assert_true(fabs(got[0].finish - 50 / sqrt(.5)) < 1e-6);
-        assert_true(fabs(got[1].finish - 50 / sqrt(.5)) < 1e-6);
+        assert_near(got[0].finish, 50 / sqrt(.5), 1e-6);
+        assert_near(got[1].finish, 50 / sqrt(.5), 1e-6);
 }
 
 static void test_figures(void **state)
@@ -273,15 +271,16 @@ static void test_figures(void **state)
         assert_true(s.mean_completion == 20);
         assert_true(s.ratio == 1);
         assert_true(s.p95_ratio == 1.5);
-        assert_true(fabs(s.makespan_ratio - 40 / 30.) < 1e-12);
-        assert_true(fabs(s.quality_ratio[SG_SIM_90] - 5 / 4.) < 1e-12);
-        assert_true(s.worst_ratio == 1.5 && s.worst_ratio_most == 1.5);
+        assert_near(s.makespan_ratio, 40 / 30., 1e-12);
+        assert_near(s.quality_ratio[SG_SIM_90], 5 / 4., 1e-12);
+        assert_near(s.worst_ratio, 1.5, 0);
+        assert_near(s.worst_ratio_most, 1.5, 0);
         assert_true(s.improved == .5);
         assert_true(s.slowdown_most == 1.5);
         assert_true(s.deadlines_met == 1);
         assert_true(s.liars_ratio == 1.5);
         assert_true(s.honest_worst_ratio == .5);
-        assert_true(fabs(s.broken_most - (30 - (20 * 1.06 + 1))) < 1e-9);
+        assert_near(s.broken_most, 30 - (20 * 1.06 + 1), 1e-9);
         assert_true(s.switches == 3);
         sg_sim_stats_deinit(&stats);
 }

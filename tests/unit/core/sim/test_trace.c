@@ -71,12 +71,13 @@ static void test_speedups(void **state)
 
         (void)state;
         assert_int_equal(sg_trace_parse(&t, text, strlen(text), &e), 0);
-        assert_true(fabs(sg_speedup_at(&t.jobs[0].speedup, 2) - 1.4) < 1e-12);
-        assert_true(fabs(sg_speedup_at(&t.jobs[0].speedup, 4) - 2.1) < 1e-12);
-        assert_true(fabs(sg_speedup_at(&t.jobs[0].speedup, 8) - 3.15) < 1e-12);
+        assert_near(sg_speedup_at(&t.jobs[0].speedup, 2), 1.4, 1e-12);
+        assert_near(sg_speedup_at(&t.jobs[0].speedup, 4), 2.1, 1e-12);
+        assert_near(sg_speedup_at(&t.jobs[0].speedup, 8), 3.15, 1e-12);
         assert_int_equal(t.jobs[0].threads, 8);
         assert_true(t.jobs[1].speedup.exponent[3] == .57);
-        assert_true(sg_speedup_at(&t.jobs[2].speedup, 7) == 7 && t.jobs[2].threads == 0);
+        assert_near(sg_speedup_at(&t.jobs[2].speedup, 7), 7, 0);
+        assert_int_equal(t.jobs[2].threads, 0);
         for (size_t i = 0; i < 3; i++) {
                 struct sg_trace copy = {0};
 
@@ -84,9 +85,9 @@ static void test_speedups(void **state)
                                sg_trace_format(&t.jobs[i], line, sizeof(line)));
                 assert_int_equal(sg_trace_parse(&copy, again, strlen(again), &e), 0);
                 for (int cpus = 1; cpus <= 1024; cpus *= 2)
-                        assert_true(fabs(sg_speedup_at(&copy.jobs[0].speedup, cpus) /
-                                                 sg_speedup_at(&t.jobs[i].speedup, cpus) -
-                                         1) < 1e-9);
+                        assert_near(sg_speedup_at(&copy.jobs[0].speedup, cpus) /
+                                            sg_speedup_at(&t.jobs[i].speedup, cpus),
+                                    1, 1e-9);
                 sg_trace_deinit(&copy);
         }
         sg_trace_deinit(&t);
@@ -110,7 +111,8 @@ static void test_columns_in_any_order_and_sorted(void **state)
         assert_string_equal(t.jobs[1].job, "early");
         assert_string_equal(t.jobs[2].job, "late");
         assert_int_equal(t.jobs[0].curve, SG_CURVE_WEIBULL);
-        assert_true(t.jobs[0].width == .5 && isinf(t.jobs[0].deadline));
+        assert_near(t.jobs[0].width, .5, 0);
+        assert_true(isinf(t.jobs[0].deadline));
         assert_int_equal(sg_trace_instance_end(&t, 0), 1);
         assert_int_equal(sg_trace_instance_end(&t, 1), 3);
         sg_trace_deinit(&t);
@@ -129,14 +131,13 @@ static void test_curves_and_their_inverses(void **state)
         for (size_t i = 0; i < SG_ELEMENTSOF(jobs); i++) {
                 const struct sg_trace_job *j = &jobs[i];
 
-                assert_true(fabs(sg_trace_loss(j, 0) - j->first) < 1e-9);
-                assert_true(fabs(sg_trace_loss(j, 1) - j->last) < 1e-9);
+                assert_near(sg_trace_loss(j, 0), j->first, 1e-9);
+                assert_near(sg_trace_loss(j, 1), j->last, 1e-9);
                 for (double left = .01; left < 1; left += .01)
-                        assert_true(fabs(sg_trace_left(j, sg_trace_left_at(j, left)) - left) <
-                                    1e-9);
+                        assert_near(sg_trace_left(j, sg_trace_left_at(j, left)), left, 1e-9);
         }
         /* as worked out by hand: φ(1) = e^-5.2, and e^-5.2x = φ(1) + .1·(1 − φ(1)) */
-        assert_true(fabs(sg_trace_left_at(&jobs[0], .1) - .433486) < 1e-5);
+        assert_near(sg_trace_left_at(&jobs[0], .1), .433486, 1e-5);
 }
 
 static void test_what_is_made_up_reads_the_same(void **state)
@@ -163,11 +164,17 @@ static void test_what_is_made_up_reads_the_same(void **state)
 
                 assert_string_equal(a->instance, b->instance);
                 assert_string_equal(a->job, b->job);
-                assert_true(a->arrival == b->arrival && a->work == b->work &&
-                            a->width == b->width && a->curve == b->curve && a->a == b->a &&
-                            a->b == b->b && a->first == b->first && a->last == b->last &&
-                            a->reports == b->reports && a->noise == b->noise &&
-                            a->deadline == b->deadline);
+                assert_near(a->arrival, b->arrival, 0);
+                assert_near(a->work, b->work, 0);
+                assert_near(a->width, b->width, 0);
+                assert_int_equal(a->curve, b->curve);
+                assert_near(a->a, b->a, 0);
+                assert_near(a->b, b->b, 0);
+                assert_near(a->first, b->first, 0);
+                assert_near(a->last, b->last, 0);
+                assert_int_equal(a->reports, b->reports);
+                assert_near(a->noise, b->noise, 0);
+                assert_near(a->deadline, b->deadline, 0);
         }
         sg_trace_deinit(&made);
         sg_trace_deinit(&read);
@@ -199,12 +206,16 @@ static void test_workloads_are_what_they_are_called(void **state)
                 assert_int_equal(sg_generate(&t, bad[i], 1, 1), -EINVAL);
         assert_int_equal(sg_generate(&t, "fixed3", 1, 1), 0);
         assert_int_equal(t.n, 3);
-        assert_true(t.jobs[0].work == 259.6 && t.jobs[1].arrival == 40 && t.jobs[2].work == 28.2);
+        assert_near(t.jobs[0].work, 259.6, 0);
+        assert_near(t.jobs[1].arrival, 40, 0);
+        assert_near(t.jobs[2].work, 28.2, 0);
         sg_trace_deinit(&t);
         assert_int_equal(sg_generate(&t, "wide50", 1, 10), 0);
-        for (size_t i = 0; i < t.n; i++)
-                assert_true(t.jobs[i].width == 1 && t.jobs[i].arrival <= 200 &&
-                            t.jobs[i].reports >= 20 && t.jobs[i].reports <= 100);
+        for (size_t i = 0; i < t.n; i++) {
+                assert_near(t.jobs[i].width, 1, 0);
+                assert_true(t.jobs[i].arrival <= 200);
+                assert_in_range(t.jobs[i].reports, 20, 100);
+        }
         assert_true(t.jobs[0].arrival == 0);
         sg_trace_deinit(&t);
 }
@@ -228,7 +239,8 @@ static void test_generator_is_the_published_one(void **state)
                 squares += v * v;
                 assert_true(sg_rng_below(&rng, 7) < 7);
         }
-        assert_true(fabs(sum / 1e5) < .02 && fabs(squares / 1e5 - 1) < .02);
+        assert_near(sum / 1e5, 0, .02);
+        assert_near(squares / 1e5, 1, .02);
 }
 
 int main(void)

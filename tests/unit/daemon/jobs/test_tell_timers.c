@@ -61,7 +61,7 @@ static void test_time_limit(void **state)
         starts_with_limit();
         assert_int_equal(w.timers[SG_LIFE_TIMER_TIME_LIMIT].clock, CLOCK_BOOTTIME);
         delay = fires(SG_LIFE_TIMER_TIME_LIMIT);
-        assert_true(delay <= LIMIT_USEC && delay > LIMIT_USEC / 2);
+        assert_in_range(delay, LIMIT_USEC / 2 + 1, LIMIT_USEC);
         assert_log("TIME_LIMIT store_intent");
         assert_string_equal(w.job.job.reason, "it ran longer than its limit of 1min");
         assert_int_equal(w.job.job.intent, SG_INTENT_TIMEOUT);
@@ -86,7 +86,7 @@ static void test_time_limit_of_a_start(void **state)
         assert_log("SILENCE");
         assert_string_equal(w.job.job.reason, SG_LIFE_HANGS);
         delay = fires(SG_LIFE_TIMER_TIME_LIMIT);
-        assert_true(delay <= LIMIT_USEC && delay > LIMIT_USEC / 2);
+        assert_in_range(delay, LIMIT_USEC / 2 + 1, LIMIT_USEC);
         assert_log("TIME_LIMIT store_intent");
         assert_string_equal(w.job.job.reason, "it took to start longer than its limit of 1min");
 }
@@ -99,7 +99,7 @@ static void test_other_time_limit(void **state)
         starts_with_limit();
         w.job.job.limits.time_limit_usec = 10 * LIMIT_USEC;
         sg_live_arm_time_limit(&w.job);
-        assert_true(t->delay_usec > 9 * LIMIT_USEC && t->delay_usec <= 10 * LIMIT_USEC);
+        assert_in_range(t->delay_usec, 9 * LIMIT_USEC + 1, 10 * LIMIT_USEC);
         w.job.attempt.runs_since_usec = 1;
         w.job.job.limits.time_limit_usec = 1; /* it is over */
         sg_live_arm_time_limit(&w.job);
@@ -108,7 +108,7 @@ static void test_other_time_limit(void **state)
         w.job.job.started_usec = sg_now_realtime_usec() - LIMIT_USEC;
         w.job.job.limits.time_limit_usec = 2 * LIMIT_USEC;
         sg_live_arm_time_limit(&w.job);
-        assert_true(t->delay_usec > LIMIT_USEC / 2 && t->delay_usec <= LIMIT_USEC);
+        assert_in_range(t->delay_usec, LIMIT_USEC / 2 + 1, LIMIT_USEC);
         w.job.job.started_usec = sg_now_realtime_usec() + LIMIT_USEC; /* the clock was set */
         sg_live_arm_time_limit(&w.job);
         assert_int_equal(t->delay_usec, 2 * LIMIT_USEC);

@@ -102,7 +102,8 @@ static void test_largest_gives_way(void **state)
 
         first->subscribed = true;
         assert_true(come(f, CAROL)->placed); /* … who hasn't as many */
-        assert_true(first->placed && !second->placed);
+        assert_true(first->placed);
+        assert_false(second->placed);
         assert_true(come(f, CAROL + 1)->placed); /* a newcomer's own room */
         assert_true(first->placed);
 }
@@ -131,7 +132,8 @@ static void test_who_loses_least(void **state)
         f->clients[4].called_usec -= 10;
         assert_true(come(f, CAROL)->placed);
         assert_false(f->clients[4].placed);
-        assert_true(f->clients[0].placed && f->clients[1].placed);
+        assert_true(f->clients[0].placed);
+        assert_true(f->clients[1].placed);
 }
 
 static void test_root_is_no_part(void **state)

@@ -54,7 +54,8 @@ static void test_disks_are_what_has_hardware(void **state)
         assert_int_equal(n, 4);
         assert_string_equal(disks[0].node, "/dev/sda");
         assert_string_equal(disks[1].node, "/dev/sdb");
-        assert_true(disks[1].major == 8 && disks[1].minor == 16);
+        assert_int_equal(disks[1].major, 8);
+        assert_int_equal(disks[1].minor, 16);
         assert_string_equal(disks[2].node, "/dev/cciss/c0d0");
         assert_string_equal(disks[3].node, "/dev/nvme0n1");
         free(disks);

@@ -181,8 +181,10 @@ static void test_memory_limit_kills_the_job_only(void **state)
         keeper = spawn(f, s, false, idle, NULL);
         job = spawn(f, s, true, eat, &size);
         status = reap(f, job);
-        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-        assert_true(counters(s).oom_kills >= 1 && counters(s).oom_kills != SG_UNLIMITED);
+        assert_true(WIFSIGNALED(status));
+        assert_int_equal(WTERMSIG(status), SIGKILL);
+        assert_true(counters(s).oom_kills >= 1);
+        assert_true(counters(s).oom_kills != SG_UNLIMITED);
         assert_int_equal(kill(keeper, 0), 0);
         assert_int_equal(sg_scope_holds(s, keeper, false), 1);
         WAIT_FOR(sg_scope_populated(s) == 0);
@@ -215,7 +217,8 @@ static void test_memory_write_is_brief(void **state)
         assert_int_equal(mkfifo(path, 0600), 0);
         reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
         writer = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
-        assert_true(reader >= 0 && writer >= 0);
+        assert_true(reader >= 0);
+        assert_true(writer >= 0);
         while (write(writer, filler, sizeof(filler)) > 0)
                 ;
         assert_int_equal(sg_group_write(dir, "memory.high", "1"), -EINTR);
@@ -311,12 +314,14 @@ static void test_pin(void **state)
         pid = spawn(f, s, true, idle, NULL);
         keeper = spawn(f, s, false, idle, NULL);
         assert_int_equal(sched_getaffinity(pid, sizeof(set), &set), 0);
-        assert_true(CPU_COUNT(&set) == 1 && CPU_ISSET(1, &set));
+        assert_int_equal(CPU_COUNT(&set), 1);
+        assert_true(CPU_ISSET(1, &set));
         assert_int_equal(cpus_of(keeper), all);
         sg_cpuset_add(&other, 0);
         assert_int_equal(sg_scope_set_limits(s, &l, &other, NULL, NULL, NULL), 0);
         assert_int_equal(sched_getaffinity(pid, sizeof(set), &set), 0);
-        assert_true(CPU_COUNT(&set) == 1 && CPU_ISSET(0, &set));
+        assert_int_equal(CPU_COUNT(&set), 1);
+        assert_true(CPU_ISSET(0, &set));
         /* A CPU that isn't there doesn't arrive. */
         sg_cpuset_add(&other, SG_CPUS_MAX - 1);
         assert_int_equal(sg_scope_set_limits(s, &l, &other, NULL, NULL, NULL), 0);

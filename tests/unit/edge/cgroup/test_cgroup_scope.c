@@ -270,12 +270,14 @@ static void test_signals(void **state)
         pid = spawn(f, s, true, idle, NULL);
         assert_int_equal(sg_scope_signal(s, SIGTERM), 2);
         status = reap(f, pid);
-        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+        assert_true(WIFSIGNALED(status));
+        assert_int_equal(WTERMSIG(status), SIGTERM);
         assert_int_equal(sg_scope_populated(s), 1);
         assert_int_equal(kill(keeper, 0), 0);
         assert_true(sg_scope_signal(s, SIGKILL) > 0);
         status = reap(f, deaf);
-        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+        assert_true(WIFSIGNALED(status));
+        assert_int_equal(WTERMSIG(status), SIGKILL);
         WAIT_FOR(sg_scope_populated(s) == 0);
         (void)close(ready[0]);
         (void)close(ready[1]);

@@ -73,7 +73,8 @@ static void test_deadline(void **state)
         assert_false(sg_worker_is_running(b->worker));
         assert_true(sg_worker_is_over(b->worker));
         wait_until(b, b->burials == 1);
-        assert_true(WIFSIGNALED(b->status) && WTERMSIG(b->status) == SIGKILL);
+        assert_true(WIFSIGNALED(b->status));
+        assert_int_equal(WTERMSIG(b->status), SIGKILL);
         assert_int_equal(kill(pid, 0), -1);
 }
 

@@ -24,7 +24,8 @@ static void test_exit_status(void **state)
         start(b);
         for (unsigned i = 1; i <= 3; i++) {
                 wait_until(b, b->burials == i);
-                assert_true(WIFEXITED(b->status) && WEXITSTATUS(b->status) == 7);
+                assert_true(WIFEXITED(b->status));
+                assert_int_equal(WEXITSTATUS(b->status), 7);
                 assert_int_equal(sg_worker_start(b->worker, -1), 0);
         }
 }

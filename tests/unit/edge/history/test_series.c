@@ -65,7 +65,7 @@ static void a_long_series_keeps_its_ends_and_its_cpu_time(void **state)
         assert_int_equal(s.points[s.n - 1].time_usec, START + 100000 * SEC);
         assert_int_equal(s.points[s.n - 1].step, 100000);
         assert_int_equal(s.points[s.n - 1].memory_bytes, 100000);
-        assert_true(fabs(area(&s) / used - 1) < 1e-4);
+        assert_near(area(&s) / used, 1, 1e-4);
         for (uint64_t i = 2; i + 1 < s.n; i++) /* evenly */
                 assert_in_range(s.points[i].time_usec - s.points[i - 1].time_usec,
                                 s.spacing_usec / 2, s.spacing_usec * 2);
@@ -119,16 +119,20 @@ static void what_is_not_known_spoils_nothing(void **state)
         p.time_usec += SEC;
         sg_series_add(&s, &p);
         assert_int_equal(s.n, 2);
-        assert_true(isnan(s.points[1].cpu) && isnan(s.points[1].eval));
+        assert_true(isnan(s.points[1].cpu));
+        assert_true(isnan(s.points[1].eval));
         p = point(2, 0.5, 2);
         sg_series_add(&s, &p); /* belongs to the second */
         assert_int_equal(s.n, 2);
-        assert_true(s.points[1].cpu == 2 && s.points[1].eval == 0.5);
+        assert_near(s.points[1].cpu, 2, 0);
+        assert_near(s.points[1].eval, 0.5, 0);
         assert_int_equal(s.points[1].step, 2);
         p = point(3, NAN, NAN);
         p.step = p.memory_bytes = SG_UNLIMITED;
         sg_series_add(&s, &p);
-        assert_true(s.points[1].cpu == 2 && s.points[1].eval == 0.5 && s.points[1].share == 0.5F);
+        assert_near(s.points[1].cpu, 2, 0);
+        assert_near(s.points[1].eval, 0.5, 0);
+        assert_near(s.points[1].share, 0.5F, 0);
         assert_int_equal(s.points[1].step, 2);
         assert_int_equal(s.points[1].memory_bytes, 2);
         assert_int_equal(s.points[1].time_usec, START + 3 * SEC);
@@ -174,7 +178,7 @@ static void half_thinned_out_is_repaired(void **state)
                 memcpy(torn.points, thin.points, done * sizeof(torn.points[0]));
                 assert_int_equal(sg_series_repair(&torn), done - 1);
                 assert_in_order(&torn);
-                assert_true(fabs(area(&torn) - area(&full)) < 1e-3);
+                assert_near(area(&torn), area(&full), 1e-3);
                 assert_int_equal(sg_series_repair(&torn), 0);
         }
 }

@@ -105,7 +105,8 @@ static void test_v2(void **state)
         assert_int_equal(v.psi_memory_full_usec, 23);
         assert_int_equal(v.psi_io_some_usec, 24);
         assert_int_equal(v.psi_io_full_usec, 25);
-        assert_true(v.net_rx_bytes == SG_UNLIMITED && v.now_usec > 0);
+        assert_int_equal(v.net_rx_bytes, SG_UNLIMITED);
+        assert_true(v.now_usec > 0);
         assert_int_equal(sg_sampler_fds(s), 10);
         assert_quiet(s);
         (void)sg_sampler_free(s);
@@ -195,7 +196,8 @@ static void test_only_what_is_asked(void **state)
         s = sampler(t);
         v = sample(s, SG_SAMPLE_PIDS);
         assert_int_equal(v.pids, 6);
-        assert_true(v.cpu_usec == SG_UNLIMITED && v.io_read_bytes == SG_UNLIMITED);
+        assert_int_equal(v.cpu_usec, SG_UNLIMITED);
+        assert_int_equal(v.io_read_bytes, SG_UNLIMITED);
         assert_int_equal(sg_sampler_fds(s), 1);
         v = sample(s, SG_SAMPLE_ALL);
         put(t, SG_HIER_UNIFIED, "pids.current", "7\n");
@@ -221,15 +223,17 @@ static void test_garbled(void **state)
         put(t, SG_HIER_UNIFIED, "memory.current", "-1\n");
         for (int i = 0; i < 3; i++) {
                 assert_int_equal(sg_sampler_read(s, SG_SAMPLE_CPU, &v), 0);
-                assert_true(v.cpu_usec == SG_UNLIMITED && v.user_usec == SG_UNLIMITED &&
-                            v.n_periods == SG_UNLIMITED);
+                assert_int_equal(v.cpu_usec, SG_UNLIMITED);
+                assert_int_equal(v.user_usec, SG_UNLIMITED);
+                assert_int_equal(v.n_periods, SG_UNLIMITED);
                 assert_int_equal(v.memory_bytes, 10000);
                 if (i == 0)
                         assert_trouble(s, "/job/cpu.stat", "form");
                 assert_quiet(s);
         }
         assert_int_equal(sg_sampler_read(s, SG_SAMPLE_ALL, &v), 0);
-        assert_true(v.memory_bytes == SG_UNLIMITED && v.working_set_bytes == SG_UNLIMITED);
+        assert_int_equal(v.memory_bytes, SG_UNLIMITED);
+        assert_int_equal(v.working_set_bytes, SG_UNLIMITED);
         assert_int_equal(v.pids, 6);
         assert_trouble(s, "/job/memory.current", "form");
         put_v2(t);
@@ -283,7 +287,8 @@ static void test_arrives_late(void **state)
         s = sampler(t);
         v = sample(s, SG_SAMPLE_ALL);
         assert_int_equal(v.cpu_usec, 500);
-        assert_true(v.memory_bytes == SG_UNLIMITED && v.n_periods == SG_UNLIMITED);
+        assert_int_equal(v.memory_bytes, SG_UNLIMITED);
+        assert_int_equal(v.n_periods, SG_UNLIMITED);
         assert_quiet(s);
         put_v2(t);
         while (sample(s, SG_SAMPLE_MEMORY).memory_bytes == SG_UNLIMITED)
@@ -315,7 +320,8 @@ static void test_no_dirs(void **state)
         struct sg_sampler *s = sampler(t);
         struct sg_sample v = sample(s, SG_SAMPLE_ALL);
 
-        assert_true(v.cpu_usec == SG_UNLIMITED && v.pids == SG_UNLIMITED);
+        assert_int_equal(v.cpu_usec, SG_UNLIMITED);
+        assert_int_equal(v.pids, SG_UNLIMITED);
         assert_quiet(s);
         (void)sg_sampler_free(s);
 }
@@ -394,7 +400,8 @@ static void test_no_fds(void **state)
         limit_fds((rlim_t)next_fd(), &old);
         v = sample(s, SG_SAMPLE_ALL);
         unlimit_fds(&old);
-        assert_true(v.cpu_usec == SG_UNLIMITED && v.pids == SG_UNLIMITED);
+        assert_int_equal(v.cpu_usec, SG_UNLIMITED);
+        assert_int_equal(v.pids, SG_UNLIMITED);
         assert_trouble(s, "/job/cpu.stat", "descriptor");
         v = sample(s, SG_SAMPLE_ALL);
         assert_int_equal(v.cpu_usec, 500);

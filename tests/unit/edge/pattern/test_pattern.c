@@ -52,11 +52,13 @@ static void test_values(void **state)
 
         (void)state;
         assert_int_equal(match("loss=(\\S+)", "loss=0.5, acc=1", &r), 1); /* the only group */
-        assert_true(r.has == SG_REPORT_EVAL && r.eval == 0.5);
+        assert_int_equal(r.has, SG_REPORT_EVAL);
+        assert_near(r.eval, 0.5, 0);
         assert_int_equal(match("loss=(\\S+)", "loss=nan", &r), 1);
         assert_true(isnan(r.eval));
         assert_int_equal(match("loss=(\\S+)", "loss=-inf", &r), 1);
-        assert_true(isinf(r.eval) && r.eval < 0);
+        assert_true(isinf(r.eval));
+        assert_true(r.eval < 0);
         assert_int_equal(match("loss=(\\S+)", "loss=None", &r), 0);
         assert_int_equal(match("loss=(\\S*)", "loss=", &r), 0);
         assert_int_equal(match("at (?<step>\\S+)", "at 12.0", &r), 1);
@@ -72,9 +74,11 @@ static void test_alternatives(void **state)
 
         (void)state;
         assert_int_equal(match(pattern, "train 3", &r), 1);
-        assert_true(r.eval == 3 && r.has == SG_REPORT_EVAL);
+        assert_near(r.eval, 3, 0);
+        assert_int_equal(r.has, SG_REPORT_EVAL);
         assert_int_equal(match(pattern, "eval: 4 at 7", &r), 1);
-        assert_true(r.eval == 4 && r.step == 7);
+        assert_near(r.eval, 4, 0);
+        assert_int_equal(r.step, 7);
         assert_int_equal(match(pattern, "trial 3", &r), 0);
 }
 

@@ -14,7 +14,8 @@ static void on_report(const struct sg_job_key *key, const struct sg_report *repo
         struct heard *h = &heard[key->n];
 
         assert_ptr_equal(userdata, heard);
-        assert_true(n_reports > 0 && report->has != 0);
+        assert_true(n_reports > 0);
+        assert_true(report->has != 0);
         sg_report_merge(&h->report, report);
         h->n_reports += n_reports;
         h->calls++;

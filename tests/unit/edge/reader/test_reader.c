@@ -15,7 +15,8 @@ static void test_log(void **state)
         follow_log(1, "log"); /* it isn't there yet */
         put("log", "step 1/10 loss=0.5\n");
         wait_until(heard[1].report.step == 1);
-        assert_true(heard[1].report.eval == 0.5 && heard[1].report.total == 10);
+        assert_near(heard[1].report.eval, 0.5, 0);
+        assert_int_equal(heard[1].report.total, 10);
         assert_string_equal(heard[1].source, "plain");
         add("log", "step 2/10 lo");
         add("log", "ss=0.25\n");
@@ -110,12 +111,15 @@ static void test_presets(void **state)
         sg_job_reader_set_interval(reader, INTERVAL);
         /* The bar that is drawn now counts, as nothing overwrites it. */
         wait_until(heard[1].report.step == 13 && heard[2].calls && heard[3].calls);
-        assert_true(heard[1].report.eval == 0.42 && heard[1].report.epoch == 2);
+        assert_near(heard[1].report.eval, 0.42, 0);
+        assert_int_equal(heard[1].report.epoch, 2);
         assert_string_equal(heard[1].source, "keras");
-        assert_true(heard[2].report.eval == 0.5 && heard[2].report.step == 4);
+        assert_near(heard[2].report.eval, 0.5, 0);
+        assert_int_equal(heard[2].report.step, 4);
         assert_int_equal(heard[2].n_reports, 2);
         assert_string_equal(heard[2].source, "json");
-        assert_true(heard[3].report.eval == 0.75 && heard[3].report.total == 20);
+        assert_near(heard[3].report.eval, 0.75, 0);
+        assert_int_equal(heard[3].report.total, 20);
         assert_string_equal(heard[3].source, "pattern");
         assert_int_equal(heard[4].calls, 0);
 }
@@ -130,7 +134,8 @@ static void test_files(void **state)
         put("progress", "step=3\ntotal=10\nloss=0.5\n");
         wait_until(heard[1].report.step == 3 && heard[2].calls > 0);
         assert_string_equal(heard[1].source, "file");
-        assert_true(heard[1].report.eval == 0.5 && heard[1].report.total == 10);
+        assert_near(heard[1].report.eval, 0.5, 0);
+        assert_int_equal(heard[1].report.total, 10);
         assert_string_equal(heard[2].source, "tensorboard");
         put("progress", "{\"step\": 4, \"eval\": 0.25}");
         wait_until(heard[1].report.step == 4);

@@ -202,7 +202,8 @@ static void test_reader(void **state)
                                      .pattern = "at (?<step>\\d+), l=(?<loss>.*)"});
         sg_job_reader_set_interval(reader, INTERVAL);
         wait_until(heard[1].calls > 0);
-        assert_true(heard[1].report.step == 12 && heard[1].report.eval == 0.5);
+        assert_int_equal(heard[1].report.step, 12);
+        assert_near(heard[1].report.eval, 0.5, 0);
         assert_string_equal(heard[1].source, "journal");
         say("b.service", INVOCATION_B, "at 7, l=0.25");
         wait_until(heard[2].report.step == 7);
@@ -210,7 +211,8 @@ static void test_reader(void **state)
         say("b.service", INVOCATION_B, "at 9, l=0.125");
         assert_int_equal(finish(2), 0); /* looks once more */
         wait_until(heard[2].n_finished == 1);
-        assert_true(heard[2].report.step == 9 && heard[2].report.eval == 0.125);
+        assert_int_equal(heard[2].report.step, 9);
+        assert_near(heard[2].report.eval, 0.125, 0);
         assert_int_equal(heard[1].n_trouble + heard[2].n_trouble, 0);
 }
 

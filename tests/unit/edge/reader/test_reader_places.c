@@ -23,15 +23,20 @@ static void test_json(void **state)
                               &r),
                          1);
         assert_int_equal(r.has, 31);
-        assert_true(r.eval == 0.5 && r.step == 7 && r.total == 100 && r.epoch == 2 &&
-                    r.epochs == 5);
+        assert_near(r.eval, 0.5, 0);
+        assert_int_equal(r.step, 7);
+        assert_int_equal(r.total, 100);
+        assert_int_equal(r.epoch, 2);
+        assert_int_equal(r.epochs, 5);
         assert_int_equal(json(&v, " {\"val_loss\": 0.8}", &r), 0); /* another metric */
         assert_int_equal(json(&v, "{\"train\": {\"loss\": \"0.25\"}}\n", &r), 1);
-        assert_true(r.eval == 0.25 && r.has == SG_REPORT_EVAL);
+        assert_near(r.eval, 0.25, 0);
+        assert_int_equal(r.has, SG_REPORT_EVAL);
         assert_int_equal(json(&v, "{\"loss\": NaN, \"note\": \"NaN \\\" Infinity\"}", &r), 1);
         assert_true(isnan(r.eval));
         assert_int_equal(json(&v, "{\"loss\": -Infinity}", &r), 1);
-        assert_true(isinf(r.eval) && r.eval < 0);
+        assert_true(isinf(r.eval));
+        assert_true(r.eval < 0);
         assert_int_equal(json(&v, "{\"eval\": 3, \"loss\": 1}", &r), 1); /* by its own name */
         assert_true(r.eval == 3);
 }
@@ -95,7 +100,9 @@ static void test_lines(void **state)
         (void)state;
         assert_int_equal(sg_values_lines(&v, SG_GOAL_MIN, text, strlen(text), &r), 1);
         assert_int_equal(r.has, SG_REPORT_EVAL | SG_REPORT_STEP | SG_REPORT_TOTAL);
-        assert_true(r.eval == 0.5 && r.step == 12 && r.total == 100);
+        assert_near(r.eval, 0.5, 0);
+        assert_int_equal(r.step, 12);
+        assert_int_equal(r.total, 100);
         v = (struct sg_values){0};
         assert_int_equal(sg_values_lines(&v, SG_GOAL_MAX, "acc=0.75\nloss=1", 15, &r), 1);
         assert_true(r.eval == 0.75);
@@ -192,13 +199,14 @@ static void test_event_file(void **state)
         assert_int_equal(sg_events_look(&e, &r), -ENOENT);
         copy(EVENTS "1700000000.node.1.0", "events.out.tfevents.1", 0, 1001); /* within a record */
         first = sg_events_look(&e, &r);
-        assert_true(first > 0 && r.step < 99);
+        assert_true(first > 0);
+        assert_true(r.step < 99);
         assert_int_equal(sg_events_look(&e, &r), 0);
         copy(EVENTS "1700000000.node.1.0", "events.out.tfevents.1", 1001, SIZE_MAX);
         second = sg_events_look(&e, &r);
         assert_int_equal(first + second, 100);
         assert_int_equal(r.step, 99);
-        assert_true(fabs(r.eval - 2 / (1 + 99 / 10.0)) < 1e-6);
+        assert_near(r.eval, 2 / (1 + 99 / 10.0), 1e-6);
         assert_string_equal(e.chosen, "loss/train");
         sg_events_deinit(&e);
 }
@@ -236,7 +244,8 @@ static void test_event_directories(void **state)
                 n = sg_events_look(&e, &r);
         assert_int_equal(n, 3);
         assert_false(e.held_out);
-        assert_true(r.eval == 0.125 && r.step == 3);
+        assert_near(r.eval, 0.125, 0);
+        assert_int_equal(r.step, 3);
         sg_events_deinit(&e);
 }
 

@@ -75,7 +75,8 @@ static void test_finish(void **state)
         assert_int_equal(sg_readers_finish(readers, &log), 0);
         assert_int_equal(sg_readers_finish(readers, &none), -ENOENT);
         wait_until(heard[1].n_finished == 1 && heard[2].n_finished == 1);
-        assert_true(heard[1].report.step == 2 && heard[2].report.step == 2);
+        assert_int_equal(heard[1].report.step, 2);
+        assert_int_equal(heard[2].report.step, 2);
 }
 
 static unsigned children(void)

@@ -116,7 +116,9 @@ static void test_submit_and_load(void **state)
         load(s, &a, &last);
         assert_int_equal(a.rows, 3);
         assert_int_equal(last, 3);
-        assert_true(a.seen[0] == 1 && a.seen[1] == 2 && a.seen[2] == 3);
+        assert_int_equal(a.seen[0], 1);
+        assert_int_equal(a.seen[1], 2);
+        assert_int_equal(a.seen[2], 3);
         get(s, 1, &a);
         assert_string_equal(a.job.after, "5:ok");
         assert_null(a.job.reason);
@@ -314,32 +316,40 @@ static void test_list(void **state)
                 assert_int_equal(end_job(s, 11 - n), 0); /* ends in another order */
         query(s, &q, &a);
         assert_int_equal(a.rows, 4);
-        assert_true(a.seen[0] == 10 && a.seen[3] == 7);
+        assert_int_equal(a.seen[0], 10);
+        assert_int_equal(a.seen[3], 7);
         q.before = 7;
         query(s, &q, &a);
-        assert_true(a.rows == 4 && a.seen[0] == 6 && a.seen[3] == 3);
+        assert_int_equal(a.rows, 4);
+        assert_int_equal(a.seen[0], 6);
+        assert_int_equal(a.seen[3], 3);
         q.before = 3;
         query(s, &q, &a);
-        assert_true(a.rows == 2 && a.seen[1] == 1);
+        assert_int_equal(a.rows, 2);
+        assert_int_equal(a.seen[1], 1);
         q = (struct sg_store_query){.uid = SG_UNLIMITED, .limit = 100};
         query(s, &q, &a);
         assert_int_equal(a.rows, 12);
         q.state = "queued";
         query(s, &q, &a);
-        assert_true(a.rows == 2 && a.seen[0] == 12);
+        assert_int_equal(a.rows, 2);
+        assert_int_equal(a.seen[0], 12);
         q.state = "sleeping";
         query(s, &q, &a);
         assert_int_equal(a.result, -EINVAL);
         q = (struct sg_store_query){.uid = SG_UNLIMITED, .limit = 100, .name = "name7"};
         query(s, &q, &a);
-        assert_true(a.rows == 1 && a.seen[0] == 7);
+        assert_int_equal(a.rows, 1);
+        assert_int_equal(a.seen[0], 7);
         q = (struct sg_store_query){.uid = SG_UNLIMITED, .limit = 100, .class = "none"};
         query(s, &q, &a);
         assert_int_equal(a.rows, 0);
         q = (struct sg_store_query){
                 .uid = 1000, .limit = 100, .since_usec = 2000003, .until_usec = 2000005};
         query(s, &q, &a);
-        assert_true(a.rows == 3 && a.seen[0] == 5 && a.seen[2] == 3);
+        assert_int_equal(a.rows, 3);
+        assert_int_equal(a.seen[0], 5);
+        assert_int_equal(a.seen[2], 3);
         q.uid = 1001;
         query(s, &q, &a);
         assert_int_equal(a.rows, 0);
@@ -426,7 +436,9 @@ static void test_retention(void **state)
         assert_int_equal(end_job(s, 30), 0);
         query(s, &q, &a);
         assert_int_equal(a.rows, 5); /* those that ended last */
-        assert_true(a.seen[0] == 30 && a.seen[1] == 20 && a.seen[4] == 17);
+        assert_int_equal(a.seen[0], 30);
+        assert_int_equal(a.seen[1], 20);
+        assert_int_equal(a.seen[4], 17);
         load(s, &a, &last);
         assert_int_equal(a.rows, 10);
         /* All are old: even the newest goes, and its number is never given again. */
