@@ -376,7 +376,7 @@ bench-real: deps all
 
 # --- lint -----------------------------------------------------------------------------------------
 
-LINTS := layers format cppcheck shell sizes words man docs
+LINTS := layers format cppcheck shell sizes asserts words man docs
 lint_layers = $(O)
 lint_man = $(MAN_PAGES)
 .PHONY: lint $(LINTS:%=lint-%)
@@ -500,7 +500,7 @@ help:
 #h make bench-policy    training jobs under each share policy, on one CPU; SG_BENCH_SCALE=, SG_BENCH_REPEAT=
 #h make bench-real      real training scripts that arrive together, without and with a governor: SG_ROUNDS=, SG_SEED=, ARGS=
 #h make bench-vm        what bench-launch measures, under systemd in a guest, next to systemd-run
-#h make lint            layers, format, cppcheck, shellcheck, sizes, words, man pages, and what they say
+#h make lint            layers, format, cppcheck, shellcheck, sizes, assertions, words, man pages, and what they say
 #h make fuzz            every fuzzer for FUZZ_SECONDS (120), as many at a time as there are CPUs
 #h make coverage        the tests with gcov, and lines covered by folder
 #h make man             manual pages, in build/man
