@@ -19,6 +19,7 @@ import sys
 import time
 import traceback
 
+from expect import has, same
 from harness import IN_GUEST, INSTRUMENTED, PATIENCE, comm, parent, until
 from pathdriver import RawBus, User, text
 
@@ -222,10 +223,10 @@ class Fifth:
         self.timed(NOTHING, self.ctl, "--version")
         n = int(self.timed("submit", self.ctl, "submit", "--", "perl", "-e", REPORT, self.fifo))
         self.timed("report", until, lambda: self.reported(n), f"the report of job {n}")
-        assert str(n) in self.timed("list", self.ctl, "list")
+        has(self.timed("list", self.ctl, "list"), str(n), "jobs that the fifth user is shown")
         until(self.let_go, f"job {n} at its FIFO")
         self.timed("wait", self.ctl, "wait", str(n))
-        assert self.timed("status", self.document, n)["state"] == "exited"
+        same(self.timed("status", self.document, n)["state"], "exited", "state of the fifth user's job")
         page = self.timed("scrape", scrape, self.g.port)
         assert page.startswith(b"HTTP/1.1 200"), page[:100]
         self.timed("progress", until, self.goes_on, "a step of the steady job")
