@@ -40,16 +40,12 @@ void sg_manager_fault(struct sg_manager *m, const char *point)
 
 /* Settings */
 
-/* A class whose file has gone: its jobs keep their own limits and devices and are otherwise in the
- * default class. */
 static void settings_apply(struct sg_manager *m)
 {
         struct sg_live *l;
 
         sg_list_foreach (l, &m->jobs->all, link) {
-                l->class = sg_settings_class(m->settings, l->job.class);
-                if (!l->class)
-                        l->class = &m->settings->classes[0];
+                l->class = sg_settings_class_or_default(m->settings, l->job.class);
                 sg_live_apply_class(l);
         }
         if (sg_queue_configure(m->jobs->queue, m->settings) < 0)

@@ -25,7 +25,6 @@ struct newcomer {
         char *path;
         uint64_t inode;
         struct sg_adoptee as;
-        char policy[SG_CLASS_NAME_MAX]; /* settings may be replaced before it is taken in */
         struct sg_member first;
         sd_bus_message *call; /* of who asked for it, or NULL */
 };
@@ -284,8 +283,7 @@ static void fill_job(struct sg_live *l, const struct newcomer *n, const struct s
         strcpy(j->boot_id, l->manager->node.boot_id);
         sg_adopt_name(n->path, j->name);
         (void)sg_watched_identity(g, j->invocation);
-        l->class = sg_settings_class(l->manager->settings, n->policy)
-                           ?: &l->manager->settings->classes[0];
+        l->class = sg_settings_class_or_default(l->manager->settings, j->class);
 }
 
 /* A scope to look at the group, or to govern it through systemd if it's a unit that may be. */
@@ -432,8 +430,7 @@ int sg_adopter_welcome(struct sg_adopter *a, const struct sg_watched *g,
         sg_list_append(&a->newcomers, &n->link);
         n->adopter = a;
         n->as = *as;
-        n->as.policy = NULL;
-        strcpy(n->policy, as->policy->name);
+        n->as.policy = NULL; /* settings may be replaced before it is taken in */
         n->inode = g->inode;
         n->path = strdup(g->path);
         r = n->path ? sg_watched_member(g, &n->first) : -ENOMEM;

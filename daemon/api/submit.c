@@ -262,7 +262,7 @@ static int make_task(struct sg_submission *s, uint64_t i, struct sg_live **ret)
         r = sg_job_copy(&l->job, &s->job);
         l->job.key.n = m->jobs->last_n + 1 + i;
         l->job.array_index += (int64_t)i;
-        l->class = sg_settings_class(m->settings, s->job.class);
+        l->class = sg_settings_class_or_default(m->settings, s->job.class);
         l->queued.own_only = s->own_only;
         for (int k = 0; r >= 0 && k < 2; k++) {
                 char **path = k == 0 ? &l->job.output : &l->job.error, *expanded;

@@ -56,7 +56,7 @@ int sg_live_new(struct sg_live **ret, struct sg_manager *m, uint64_t n)
         sg_job_init(&l->job);
         strcpy(l->job.key.origin, m->node.name);
         l->job.key.n = n;
-        l->class = &m->settings->classes[0];
+        l->class = sg_settings_default(m->settings);
         sg_list_append(&m->jobs->all, &l->link);
         m->jobs->n++;
         l->chain = *bucket(m, n);

@@ -84,9 +84,7 @@ static void on_loaded(int result, const struct sg_job *job, void *userdata)
                 load->error = r;
                 return;
         }
-        l->class = sg_settings_class(load->manager->settings, l->job.class);
-        if (!l->class) /* its policy file is gone: it keeps its name, its limits and its groups */
-                l->class = &load->manager->settings->classes[0];
+        l->class = sg_settings_class_or_default(load->manager->settings, l->job.class);
         describe_entry(l);
 }
 

@@ -321,11 +321,11 @@ int sg_queue_configure(struct sg_queue *q, const struct sg_settings *settings)
         q->jobs_per_cpu = settings->jobs_per_cpu;
         q->max_jobs = settings->max_jobs;
         q->memory_reserve_pm = settings->memory_reserve_pm;
-        q->fallback = caps_of(&settings->classes[0]);
+        q->fallback = caps_of(sg_settings_default(settings));
         q->changes++;
         sg_list_foreach (c, &q->classes, link) {
-                const struct sg_class *from = sg_settings_class(settings, c->name);
-                struct sg_queue_caps caps = from ? caps_of(from) : q->fallback;
+                struct sg_queue_caps caps =
+                        caps_of(sg_settings_class_or_default(settings, c->name));
 
                 class_configure(q, c, &caps);
         }

@@ -329,13 +329,10 @@ static bool class_of_slice(const struct component *c, char ret[SG_CLASS_NAME_MAX
 static void classify_own(const struct sg_settings *s, const struct path *p, size_t depth,
                          struct sg_adoptee *a)
 {
-        const struct sg_class *policy;
-
-        strcpy(a->class, s->classes[0].name);
+        strcpy(a->class, sg_settings_default(s)->name);
         if (depth > 1)
                 (void)class_of_slice(&p->list[p->n - depth], a->class);
-        policy = sg_settings_class(s, a->class);
-        a->policy = policy ? policy : &s->classes[0];
+        a->policy = sg_settings_class_or_default(s, a->class);
         a->how = SG_ADOPTED_GOVERNED;
 }
 

@@ -20,6 +20,16 @@ const struct sg_class *sg_settings_class(const struct sg_settings *s, const char
         return NULL;
 }
 
+const struct sg_class *sg_settings_default(const struct sg_settings *s)
+{
+        return &s->classes[0];
+}
+
+const struct sg_class *sg_settings_class_or_default(const struct sg_settings *s, const char *name)
+{
+        return sg_settings_class(s, name) ?: sg_settings_default(s);
+}
+
 static bool any_fits(char *const *patterns, const char *s)
 {
         for (; s && *patterns; patterns++)
@@ -81,7 +91,7 @@ const struct sg_class *sg_settings_match(const struct sg_settings *s, const char
                     (!c->match_command || command_fits(c->match_command, command)))
                         return c;
         }
-        return &s->classes[0];
+        return sg_settings_default(s);
 }
 
 const struct sg_settings_key *sg_settings_key_find(const char *file, const char *section,

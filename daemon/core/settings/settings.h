@@ -123,6 +123,10 @@ SG_DEFINE_CLEANUP(struct sg_class *, sg_class_free)
 
 const struct sg_class *sg_settings_class(const struct sg_settings *s,
                                          const char *name); /* NULL = none such */
+const struct sg_class *sg_settings_default(const struct sg_settings *s);
+/* The class by which a job of class `name` is governed: the default class if that one's file has
+ * gone. The job keeps its name, its limits and its groups. */
+const struct sg_class *sg_settings_class_or_default(const struct sg_settings *s, const char *name);
 /* The first class, by name of file, whose [Match] fits (each key given must), else the default
  * class. groups: NULL-terminated names, or NULL. command: the words joined by single spaces. */
 const struct sg_class *sg_settings_match(const struct sg_settings *s, const char *user,

@@ -493,6 +493,9 @@ static void test_matching(void **state)
         assert_string_equal(sg_settings_match(b->s, NULL, NULL, NULL)->name, "default");
         assert_non_null(sg_settings_class(b->s, "asked"));
         assert_null(sg_settings_class(b->s, "askew"));
+        assert_ptr_equal(sg_settings_class_or_default(b->s, "asked"),
+                         sg_settings_class(b->s, "asked"));
+        assert_ptr_equal(sg_settings_class_or_default(b->s, "askew"), sg_settings_default(b->s));
 }
 
 static bool admits(struct both *b, const char *name, const char *user, const char *group)
