@@ -40,19 +40,21 @@ void sg_manager_fault(struct sg_manager *m, const char *point)
 
 /* Settings */
 
-static void settings_apply(struct sg_manager *m)
-{
-        struct sg_live *l;
+/* The parts that are told of other settings, in this order. A part that isn't made yet does nothing
+ * then. */
+static void (*const parts[])(struct sg_manager *m) = {
+        sg_jobs_find_classes, /* jobs alone keep a pointer into settings */
+        sg_jobs_reload,       /* the queue, classes' groups, what the store keeps */
+        sg_adopter_reload,    /* which groups are adopted */
+        sg_monitor_reload,    /* how often jobs are looked at */
+        sg_loop_reload,       /* shares */
+        sg_metrics_reload,    /* classes that are counted, and who is told */
+};
 
-        sg_list_foreach (l, &m->jobs->all, link) {
-                l->class = sg_settings_class_or_default(m->settings, l->job.class);
-                sg_live_apply_class(l);
-        }
-        if (sg_queue_configure(m->jobs->queue, m->settings) < 0)
-                sg_log(LOG_ERR, "cannot apply all of the queue's settings: out of memory");
-        sg_store_set_retention(m->store, m->settings->history_jobs, m->settings->history_usec);
-        sg_manager_bound_stored(m);
-        sg_manager_schedule(m);
+static void tell_parts(struct sg_manager *m)
+{
+        for (size_t i = 0; i < SG_ELEMENTSOF(parts); i++)
+                parts[i](m);
 }
 
 static void log_errors(const struct sg_config_errors *errors)
@@ -79,11 +81,7 @@ static int reload(struct sg_manager *m, struct sg_config_errors *errors)
         free(m->config_text);
         m->config_text = text;
         sg_overrides_reset(m->policy);
-        settings_apply(m);
-        sg_adopter_reload(m->adopter);
-        sg_monitor_reload(m->monitor);
-        sg_loop_reconfigure(m);
-        sg_metrics_reload(m->metrics);
+        tell_parts(m);
         sg_log(LOG_INFO, "configuration loaded: %zu classes", m->settings->n_classes);
         return 0;
 }
@@ -332,7 +330,7 @@ static int manager_start(struct sg_manager *m, const struct sg_manager_options *
                 return fail(ret_why, r, "open the backend");
         if (o->user || sg_users_find_group("schedgov", &m->admin_gid) < 0)
                 m->admin_gid = (gid_t)-1;
-        settings_apply(m);
+        tell_parts(m);
         r = open_runtime(m, o);
         if (r < 0)
                 return fail(ret_why, r, "open the sockets and files of jobs");

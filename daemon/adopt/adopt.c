@@ -289,12 +289,13 @@ static void fill_job(struct sg_live *l, const struct newcomer *n, const struct s
 /* A scope to look at the group, or to govern it through systemd if it's a unit that may be. */
 static int make_scope(struct sg_live *l, const struct sg_watched *g)
 {
+        const struct sg_adopt_rules rules = sg_adopter_rules(l->manager->adopter);
         char class[SG_CLASS_NAME_MAX];
         struct sg_unit_request req = {.unit = l->job.unit, .class_weight = l->class->weight};
         bool ask = l->job.unit && l->job.adopted >= SG_ADOPTED_LIMITED;
         int r;
 
-        if (sg_adopt_class_slice(&l->manager->adopter->rules, l->job.group, class))
+        if (sg_adopt_class_slice(&rules, l->job.group, class))
                 req.class = class;
         r = sg_scope_observe(&l->groups.scope, l->manager->backend, g, ask ? &req : NULL);
         if (r >= 0)
@@ -447,10 +448,11 @@ int sg_adopter_welcome(struct sg_adopter *a, const struct sg_watched *g,
 static void on_populated(struct sg_watched *g, void *userdata)
 {
         struct sg_adopter *a = userdata;
+        const struct sg_adopt_rules rules = sg_adopter_rules(a);
         struct sg_adoptee as;
         int r = 0;
 
-        if (sg_adopt_classify(&a->rules, g->path, &as) > 0)
+        if (sg_adopt_classify(&rules, g->path, &as) > 0)
                 r = sg_adopter_welcome(a, g, &as, NULL);
         if (r < 0 && r != -ESRCH && r != -ENOSPC)
                 sg_log(LOG_ERR, "cannot adopt %s: %s", g->path, strerror(-r));
@@ -458,8 +460,8 @@ static void on_populated(struct sg_watched *g, void *userdata)
 
 static void on_look(const char *path, bool *ret_inside, bool *ret_wanted, void *userdata)
 {
-        const struct sg_adopter *a = userdata;
-        unsigned look = sg_adopt_look(&a->rules, path);
+        const struct sg_adopt_rules rules = sg_adopter_rules(userdata);
+        unsigned look = sg_adopt_look(&rules, path);
 
         *ret_inside = look & SG_LOOK_INSIDE;
         *ret_wanted = look & SG_LOOK_AT;
@@ -537,13 +539,14 @@ void sg_adopter_start(struct sg_adopter *a)
         sg_watch_scan(a->watch);
 }
 
-void sg_adopter_reload(struct sg_adopter *a)
+void sg_adopter_reload(struct sg_manager *m)
 {
-        if (!a)
-                return;
-        a->rules.settings = a->manager->settings;
-        a->complained = false;
-        sg_watch_scan(a->watch);
+        struct sg_adopter *a = m->adopter;
+
+        if (a) {
+                a->complained = false;
+                sg_watch_scan(a->watch);
+        }
 }
 
 /* --- the object */
@@ -563,7 +566,7 @@ int sg_adopter_new(struct sg_adopter **ret, struct sg_manager *m)
         if (!a)
                 return -ENOMEM;
         a->manager = m;
-        a->rules = (struct sg_adopt_rules){m->settings, sg_backend_slice(m->backend)};
+        a->slice = sg_backend_slice(m->backend);
         sg_list_init(&a->jobs);
         sg_list_init(&a->ending);
         sg_list_init(&a->newcomers);

@@ -18,8 +18,8 @@ struct sg_adopter *sg_adopter_free(struct sg_adopter *a);
 /* Finds the groups of adopted jobs that the store knows, ends the jobs whose groups have gone, and
  * takes in what is new. */
 void sg_adopter_start(struct sg_adopter *a);
-/* The settings are others. */
-void sg_adopter_reload(struct sg_adopter *a);
+/* Other settings are in force. */
+void sg_adopter_reload(struct sg_manager *m);
 /* `adopt`: a group by its path, or the unit whose group that is; the reply to `call` is the job's
  * number. 0: it will be answered, or negative with *error. */
 int sg_adopter_adopt(struct sg_adopter *a, sd_bus_message *call, const char *what,

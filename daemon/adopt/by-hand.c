@@ -21,7 +21,7 @@ static int adopt_group(struct sg_adopter *a, sd_bus_message *call, const char *p
                                          r == -ENOENT ? "there is no such group" : strerror(-r));
         if (!sg_adopt_unit_of(path, as.unit))
                 as.unit[0] = 0;
-        else if (class->adopt_limits && a->rules.slice)
+        else if (class->adopt_limits && a->slice)
                 as.how = SG_ADOPTED_LIMITED;
         if (g->owner)
                 return sd_bus_error_setf(error, SG_ERROR_WRONG_STATE, "%s is job %" PRIu64, path,

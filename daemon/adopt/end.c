@@ -202,7 +202,7 @@ void sg_adopted_end(struct sg_live *l, bool away)
         if (!sg_list_empty(&l->adopted->link))
                 a->n_jobs--;
         sg_list_remove(&l->adopted->link);
-        if (!l->job.unit || !a->rules.slice) {
+        if (!l->job.unit || !a->slice) {
                 conclude(l, NULL);
                 return;
         }

@@ -13,7 +13,7 @@
 
 struct sg_adopter {
         struct sg_manager *manager;
-        struct sg_adopt_rules rules;
+        const char *slice; /* sg_adopt_rules.slice */
         struct sg_watch *watch;
         struct sg_list jobs;      /* struct sg_adopted, while its group lives */
         struct sg_list ending;    /* after that: its unit is asked about */
@@ -23,6 +23,11 @@ struct sg_adopter {
         sd_event_source *timer;
         bool complained;
 };
+
+static inline struct sg_adopt_rules sg_adopter_rules(const struct sg_adopter *a)
+{
+        return (struct sg_adopt_rules){a->manager->settings, a->slice};
+}
 
 /* Of one job. */
 struct sg_adopted {

@@ -135,7 +135,7 @@ int sg_api_set_policy(sd_bus_message *call, void *userdata, sd_bus_error *error)
         r = set_policy(m, class, assignments ?: (char *[]){NULL}, error);
         if (r < 0)
                 return r;
-        sg_loop_reconfigure(m);
+        sg_loop_reload(m);
         for (char **a = assignments; a && *a; a++)
                 sg_log(LOG_INFO, "policy of class %s: %s", class, *a);
         return sd_bus_reply_method_return(call, NULL);

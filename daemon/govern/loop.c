@@ -383,7 +383,7 @@ static int configure(struct sg_loop *loop)
         return sg_governor_configure(loop->governor, loop->node.cpus, classes, s->n_classes);
 }
 
-void sg_loop_reconfigure(struct sg_manager *m)
+void sg_loop_reload(struct sg_manager *m)
 {
         struct sg_looped *p;
         int r;

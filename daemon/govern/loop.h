@@ -19,8 +19,8 @@ struct sg_loop *sg_loop_free(struct sg_loop *loop); /* stores what has to surviv
 void sg_loop_ask_history(struct sg_loop *loop);
 /* What its class's jobs took; NULL = nothing is known. */
 const struct sg_class_history *sg_loop_history(const struct sg_manager *m, const struct sg_job *j);
-/* Classes or their policies have changed. */
-void sg_loop_reconfigure(struct sg_manager *m);
+/* Other settings are in force, or settings with other policies. */
+void sg_loop_reload(struct sg_manager *m);
 
 /* The job is about to get its groups: who gets how much with it is decided before. What the groups
  * are to be made with is then told by sg_loop_overlay() and sg_loop_own_cpus(), and stays until it

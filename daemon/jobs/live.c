@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The object, and all of them. */
 #include "adopt/adopt.h"
+#include "edge/common/log.h"
 #include "govern/loop.h"
 #include "jobs/internal.h"
 #include "monitor/monitor.h"
@@ -98,6 +99,27 @@ void sg_live_free(struct sg_live *l)
 }
 
 /* All of them */
+
+void sg_jobs_find_classes(struct sg_manager *m)
+{
+        struct sg_live *l;
+
+        sg_list_foreach (l, &m->jobs->all, link)
+                l->class = sg_settings_class_or_default(m->settings, l->job.class);
+}
+
+void sg_jobs_reload(struct sg_manager *m)
+{
+        struct sg_live *l;
+
+        sg_list_foreach (l, &m->jobs->all, link)
+                sg_live_apply_class(l);
+        if (sg_queue_configure(m->jobs->queue, m->settings) < 0)
+                sg_log(LOG_ERR, "cannot apply all of the queue's settings: out of memory");
+        sg_store_set_retention(m->store, m->settings->history_jobs, m->settings->history_usec);
+        sg_manager_bound_stored(m);
+        sg_manager_schedule(m);
+}
 
 int sg_jobs_new(struct sg_jobs **ret, struct sg_manager *m)
 {

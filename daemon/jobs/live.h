@@ -33,8 +33,8 @@ struct sg_live {
         struct sg_list link;   /* sg_jobs.all */
         struct sg_live *chain; /* in its hash bucket */
         struct sg_manager *manager;
-        struct sg_job job; /* its row */
-        const struct sg_class *class;
+        struct sg_job job;            /* its row */
+        const struct sg_class *class; /* of the settings in force */
         struct sg_life life;
         struct sg_inbox *inbox; /* while it is told something */
         sd_event_source *timers[_SG_LIFE_TIMER_MAX];
@@ -60,6 +60,10 @@ void sg_live_free(struct sg_live *l);
 struct sg_live *sg_manager_find(struct sg_manager *m, uint64_t n);
 struct sg_live *sg_manager_find_key(struct sg_manager *m, const struct sg_job_key *key);
 uint64_t sg_manager_count_waiting(struct sg_manager *m, uint64_t uid);
+/* Other settings are in force. The first gives each job its class of these; the second applies what
+ * these say of classes, of the queue and of the store. */
+void sg_jobs_find_classes(struct sg_manager *m);
+void sg_jobs_reload(struct sg_manager *m);
 
 /* tell.c: something has happened to it, and what has to be done is done; may free it */
 void sg_live_tell(struct sg_live *l, const struct sg_life_event *e);

@@ -140,10 +140,8 @@ static void apply_node(struct sg_metrics *x)
                 sg_log(LOG_ERR, "no metrics of the node: out of memory");
 }
 
-void sg_metrics_reload(struct sg_metrics *x)
+static void apply_settings(struct sg_metrics *x)
 {
-        if (!x)
-                return;
         if (apply_classes(x) < 0) {
                 sg_log(LOG_ERR, "cannot count jobs for metrics: out of memory");
                 x->n_classes = 0;
@@ -151,6 +149,12 @@ void sg_metrics_reload(struct sg_metrics *x)
         apply_node(x);
         apply_textfile(x);
         apply_listen(x);
+}
+
+void sg_metrics_reload(struct sg_manager *m)
+{
+        if (m->metrics)
+                apply_settings(m->metrics);
 }
 
 /* Counts */
@@ -189,7 +193,7 @@ int sg_metrics_new(struct sg_metrics **ret, struct sg_manager *m)
         x->manager = m;
         x->started_usec = sg_now_realtime_usec();
         x->late_usec = SG_UNLIMITED;
-        sg_metrics_reload(x);
+        apply_settings(x);
         *ret = x;
         return 0;
 }

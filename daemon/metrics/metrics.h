@@ -15,8 +15,8 @@ struct sg_metrics;
 int sg_metrics_new(struct sg_metrics **ret, struct sg_manager *m);
 /* Removes the textfile: only when the daemon stops for good. */
 struct sg_metrics *sg_metrics_free(struct sg_metrics *x);
-/* Settings were replaced, and each job has its class of the new ones. */
-void sg_metrics_reload(struct sg_metrics *x);
+/* Other settings are in force, and each job has its class of these. */
+void sg_metrics_reload(struct sg_manager *m);
 
 /* An attempt was let go ahead; a job's end is durable. x may be NULL. */
 void sg_metrics_started(struct sg_metrics *x, const struct sg_live *l);

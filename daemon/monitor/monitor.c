@@ -435,12 +435,14 @@ struct sg_links *sg_monitor_links(const struct sg_monitor *mon)
         return mon->links;
 }
 
-void sg_monitor_reload(struct sg_monitor *mon)
+void sg_monitor_reload(struct sg_manager *m)
 {
-        const struct sg_settings *s = mon->manager->settings;
+        const struct sg_settings *s = m->settings;
 
-        sg_cadence_init(&mon->cadence, s->monitor_usec, s->monitor_max_usec);
-        sg_monitor_wake(mon);
+        if (!m->monitor)
+                return;
+        sg_cadence_init(&m->monitor->cadence, s->monitor_usec, s->monitor_max_usec);
+        sg_monitor_wake(m->monitor);
 }
 
 /* Each of these tells something that is nice to know: without it the rest goes on. */

@@ -45,7 +45,8 @@ struct sg_monitor;
 /* runtime_dir: where jobs find what is meant for them. */
 int sg_monitor_new(struct sg_monitor **ret, struct sg_manager *m, const char *runtime_dir);
 struct sg_monitor *sg_monitor_free(struct sg_monitor *mon);
-void sg_monitor_reload(struct sg_monitor *mon);
+/* Other settings are in force. */
+void sg_monitor_reload(struct sg_manager *m);
 
 /* It runs, and has a scope: makes l->measured. May be called again. */
 void sg_monitor_watch(struct sg_live *l);

@@ -137,7 +137,7 @@ static int setup(void **state)
         memset(&w, 0, sizeof(w));
         w.manager.adopter = &w.adopter;
         w.adopter.manager = &w.manager;
-        w.adopter.rules.slice = "/schedgov.slice";
+        w.adopter.slice = "/schedgov.slice";
         w.counters = unknown;
         strcpy(w.facts.invocation, INVOCATION);
         strcpy(w.facts.state, "inactive");
@@ -304,7 +304,7 @@ static void test_no_unit(void **state)
         w.jobs[0].job.unit = NULL;
         sg_adopted_end(&w.jobs[0], true);
         assert_end(&w.jobs[0], SG_JOB_EXITED, "it ended while the governor was away");
-        w.adopter.rules.slice = NULL; /* no systemd */
+        w.adopter.slice = NULL; /* no systemd */
         sg_adopted_end(&w.jobs[1], false);
         assert_end(&w.jobs[1], SG_JOB_EXITED, NULL);
         assert_int_equal(w.questions, 0);
