@@ -40,21 +40,29 @@ void sg_manager_fault(struct sg_manager *m, const char *point)
 
 /* Settings */
 
+/* In which way settings differ from those before. */
+enum difference { POLICIES, ALL };
+
 /* The parts that are told of other settings, in this order. A part that isn't made yet does nothing
  * then. */
-static void (*const parts[])(struct sg_manager *m) = {
-        sg_jobs_find_classes, /* jobs alone keep a pointer into settings */
-        sg_jobs_reload,       /* the queue, classes' groups, what the store keeps */
-        sg_adopter_reload,    /* which groups are adopted */
-        sg_monitor_reload,    /* how often jobs are looked at */
-        sg_loop_reload,       /* shares */
-        sg_metrics_reload,    /* classes that are counted, and who is told */
+static const struct {
+        void (*tell)(struct sg_manager *m);
+        enum difference least; /* that the part has to do with */
+} parts[] = {
+        {sg_jobs_find_classes, POLICIES}, /* jobs alone keep a pointer into settings */
+        {sg_jobs_reload, ALL},            /* the queue, classes' groups, what the store keeps */
+        {sg_adopter_reload, ALL},         /* which groups are adopted */
+        {sg_monitor_reload, ALL},         /* how often jobs are looked at */
+        {sg_loop_reload, POLICIES},       /* shares */
+        {sg_metrics_reload, ALL},         /* classes that are counted, and who is told */
 };
 
-static void tell_parts(struct sg_manager *m)
+static void tell_parts(struct sg_manager *m, enum difference difference)
 {
+        m->settings = sg_configuration_settings(m->configuration);
         for (size_t i = 0; i < SG_ELEMENTSOF(parts); i++)
-                parts[i](m);
+                if (difference >= parts[i].least)
+                        parts[i].tell(m);
 }
 
 static void log_errors(const struct sg_config_errors *errors)
@@ -65,11 +73,8 @@ static void log_errors(const struct sg_config_errors *errors)
 
 static int reload(struct sg_manager *m, struct sg_config_errors *errors)
 {
-        struct sg_settings *fresh;
-        char *text = NULL;
-        int r;
+        int r = sg_configuration_reload(m->configuration, m->node.name, errors);
 
-        r = sg_config_load(&fresh, &m->config_place, m->node.name, errors, &text);
         if (r < 0) {
                 log_errors(errors);
                 sg_log_job(LOG_ERR, SG_MESSAGE_CONFIG_REJECTED, NULL, strerror(-r),
@@ -77,11 +82,7 @@ static int reload(struct sg_manager *m, struct sg_config_errors *errors)
                            strerror(-r));
                 return r;
         }
-        m->settings = (sg_settings_free(m->settings), fresh);
-        free(m->config_text);
-        m->config_text = text;
-        sg_overrides_reset(m->policy);
-        tell_parts(m);
+        tell_parts(m, ALL);
         sg_log(LOG_INFO, "configuration loaded: %zu classes", m->settings->n_classes);
         return 0;
 }
@@ -96,12 +97,25 @@ int sg_manager_reload(struct sg_manager *m, struct sg_config_errors *errors)
         return r;
 }
 
-static int load_settings(struct sg_manager *m, char **ret_why)
+int sg_manager_set_policy(struct sg_manager *m, const char *class, char *const *assignments,
+                          char **ret_why)
+{
+        int r = sg_configuration_change(m->configuration, class, assignments, ret_why);
+
+        if (r >= 0)
+                tell_parts(m, POLICIES);
+        return r;
+}
+
+static int load_settings(struct sg_manager *m, const char *runtime_dir, char **ret_why)
 {
         struct sg_config_errors errors = {0};
         int r;
 
-        r = sg_config_load(&m->settings, &m->config_place, m->node.name, &errors, &m->config_text);
+        r = sg_configuration_new(&m->configuration, &m->config_place, m->node.name, runtime_dir,
+                                 &errors);
+        if (r >= 0)
+                m->settings = sg_configuration_settings(m->configuration);
         if (r < 0 && errors.n > 0) {
                 log_errors(&errors);
                 *ret_why = strdup("not started: the configuration has errors");
@@ -265,23 +279,29 @@ static int open_backend(struct sg_manager *m, const struct sg_manager_options *o
 }
 
 /* Where the socket is, there is room for what is of this boot. */
-static int open_runtime(struct sg_manager *m, const struct sg_manager_options *o)
+static int find_runtime_dir(const struct sg_manager *m, const struct sg_manager_options *o,
+                            char **ret)
 {
-        _cleanup_free_ char *copy = strdup(o->socket ?: sg_store_dir(m->store));
-        char *slash = copy && o->socket ? strrchr(copy, '/') : NULL;
-        const char *dir = slash && slash == copy ? "/" : copy;
-        int r;
+        const char *slash = o->socket ? strrchr(o->socket, '/') : NULL;
+        char *dir;
 
-        if (!copy)
+        if (!o->socket)
+                dir = strdup(sg_store_dir(m->store));
+        else if (!slash)
+                dir = strdup(".");
+        else
+                dir = strndup(o->socket, slash == o->socket ? 1 : (size_t)(slash - o->socket));
+        if (!dir)
                 return -ENOMEM;
-        if (slash)
-                *slash = '\0';
-        else if (o->socket)
-                dir = ".";
-        r = sg_overrides_new(&m->policy, dir, m->settings);
-        if (r >= 0)
-                r = sg_jobs_listen(m->jobs, m, dir);
-        return r < 0 ? r : sg_monitor_new(&m->monitor, m, dir);
+        *ret = dir;
+        return 0;
+}
+
+static int open_runtime(struct sg_manager *m, const char *runtime_dir)
+{
+        int r = sg_jobs_listen(m->jobs, m, runtime_dir);
+
+        return r < 0 ? r : sg_monitor_new(&m->monitor, m, runtime_dir);
 }
 
 static int make_parts(struct sg_manager *m)
@@ -301,6 +321,7 @@ static int make_parts(struct sg_manager *m)
 
 static int manager_start(struct sg_manager *m, const struct sg_manager_options *o, char **ret_why)
 {
+        _cleanup_free_ char *runtime_dir = NULL;
         int r;
 
         /* The store comes first, so that the writer inherits nothing of what follows. */
@@ -314,7 +335,9 @@ static int manager_start(struct sg_manager *m, const struct sg_manager_options *
         r = sg_node_init(&m->node, o->node_name);
         if (r < 0)
                 return fail(ret_why, r, "find out about this node");
-        r = load_settings(m, ret_why);
+        r = find_runtime_dir(m, o, &runtime_dir);
+        if (r >= 0)
+                r = load_settings(m, runtime_dir, ret_why);
         if (r < 0)
                 return fail(ret_why, r, "load the configuration");
         if (!o->node_name)
@@ -330,8 +353,8 @@ static int manager_start(struct sg_manager *m, const struct sg_manager_options *
                 return fail(ret_why, r, "open the backend");
         if (o->user || sg_users_find_group("schedgov", &m->admin_gid) < 0)
                 m->admin_gid = (gid_t)-1;
-        tell_parts(m);
-        r = open_runtime(m, o);
+        tell_parts(m, ALL);
+        r = open_runtime(m, runtime_dir);
         if (r < 0)
                 return fail(ret_why, r, "open the sockets and files of jobs");
         r = sg_loop_new(&m->loop, m);
@@ -400,11 +423,9 @@ struct sg_manager *sg_manager_free(struct sg_manager *m)
         sg_backend_free(m->backend);
         sg_users_free(m->users);
         sg_ledger_free(m->ledger);
-        sg_overrides_free(m->policy);
-        sg_settings_free(m->settings);
+        sg_configuration_free(m->configuration);
         sg_node_deinit(&m->node);
         sd_event_unref(m->event);
-        free(m->config_text);
         free(m->preload);
         free(m);
         return NULL;

@@ -16,8 +16,7 @@
 #include "edge/bus/service.h"
 #include "edge/bus/users.h"
 #include "edge/cgroup/cgroup.h"
-#include "edge/config/config.h"
-#include "edge/config/overrides.h"
+#include "edge/config/configuration.h"
 #include "edge/kernel/node.h"
 #include "edge/reader/readers.h"
 #include "edge/store/store.h"
@@ -40,10 +39,9 @@ struct sg_manager {
         struct sg_node node;
         struct sg_store *store;
         struct sg_backend *backend;
-        struct sg_settings *settings;
         struct sg_config_place config_place;
-        char *config_text;
-        struct sg_overrides *policy; /* what of the settings doesn't come from the files */
+        struct sg_configuration *configuration;
+        const struct sg_settings *settings; /* in force: sg_configuration_settings() */
         struct sg_jobs *jobs;
         struct sg_users *users;
         struct sg_readers *readers;
@@ -73,8 +71,11 @@ struct sg_manager {
 int sg_manager_new(struct sg_manager **ret, sd_event *event, const struct sg_manager_options *o,
                    char **ret_why);
 struct sg_manager *sg_manager_free(struct sg_manager *m);
-/* Replaces the settings whole, or leaves them and returns the errors. */
+/* Each replaces the settings whole and tells all parts of the daemon that have to do with them, or
+ * fails as sg_configuration_reload() and sg_configuration_change() do. */
 int sg_manager_reload(struct sg_manager *m, struct sg_config_errors *errors);
+int sg_manager_set_policy(struct sg_manager *m, const char *class, char *const *assignments,
+                          char **ret_why);
 
 /* A named point at which tests kill us (or the store); see base/fault.h. */
 void sg_manager_fault(struct sg_manager *m, const char *point);

@@ -68,7 +68,7 @@ static int method_config_verify(sd_bus_message *call, void *userdata, sd_bus_err
 {
         struct sg_manager *m = userdata;
         struct sg_config_errors errors = {0};
-        _cleanup_(sg_settings_freep) struct sg_settings *settings = NULL;
+        _cleanup_(sg_settings_freep) const struct sg_settings *settings = NULL;
         int r;
 
         r = sg_authorize_node(m, call, "verify the configuration", error);
@@ -87,7 +87,8 @@ static int method_config_cat(sd_bus_message *call, void *userdata, sd_bus_error 
         int r = sg_authorize_node(m, call, "read the configuration", error);
 
         return r <= 0 ? sg_unauthorized(r)
-                      : sd_bus_reply_method_return(call, "s", m->config_text ?: "");
+                      : sd_bus_reply_method_return(call, "s",
+                                                   sg_configuration_text(m->configuration));
 }
 
 /* --- what runs already */

@@ -6,9 +6,7 @@
 #include "core/settings/table.h"
 #include "core/share/share.h"
 #include "edge/common/log.h"
-#include "edge/config/overrides.h"
 #include "edge/history/decision-log.h"
-#include "govern/loop.h"
 #include <errno.h>
 #include <string.h>
 
@@ -69,7 +67,7 @@ static json_t *class_changes(const struct sg_manager *m, const struct sg_class *
         json_t *a = json_array();
 
         for (const struct sg_settings_key *k = sg_settings_keys; k->section; k++)
-                if (sg_overrides_has(m->policy, c->name, k))
+                if (sg_configuration_is_changed(m->configuration, c->name, k))
                         (void)json_array_append_new(a, json_sprintf("%s.%s", k->section, k->key));
         return a;
 }
@@ -107,7 +105,7 @@ static int set_policy(struct sg_manager *m, const char *class, char *const *assi
 
         if (!sg_settings_class(m->settings, class))
                 return sg_api_no_class(m, class, error);
-        r = sg_overrides_set(m->policy, m->settings, class, assignments, &why);
+        r = sg_manager_set_policy(m, class, assignments, &why);
         if (r == -EINVAL && why)
                 return sd_bus_error_set(error, SG_ERROR_INVALID, why);
         if (r < 0 && r != -ENOMEM)
@@ -135,7 +133,6 @@ int sg_api_set_policy(sd_bus_message *call, void *userdata, sd_bus_error *error)
         r = set_policy(m, class, assignments ?: (char *[]){NULL}, error);
         if (r < 0)
                 return r;
-        sg_loop_reload(m);
         for (char **a = assignments; a && *a; a++)
                 sg_log(LOG_INFO, "policy of class %s: %s", class, *a);
         return sd_bus_reply_method_return(call, NULL);

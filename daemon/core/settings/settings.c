@@ -159,14 +159,20 @@ int sg_settings_new(struct sg_settings **ret, const char *hostname)
         return 0;
 }
 
-struct sg_settings *sg_settings_free(struct sg_settings *s)
+/* For who makes them or frees them: they are const to all others. */
+static struct sg_class *classes_of(const struct sg_settings *s)
+{
+        return (struct sg_class *)s->classes;
+}
+
+struct sg_settings *sg_settings_free(const struct sg_settings *s)
 {
         if (!s)
                 return NULL;
         for (size_t i = 0; i < s->n_classes; i++)
-                class_deinit(&s->classes[i]);
-        free(s->classes);
-        free(s);
+                class_deinit(&classes_of(s)[i]);
+        free(classes_of(s));
+        free((void *)s);
         return NULL;
 }
 
@@ -263,11 +269,11 @@ static int class_store(struct sg_settings *s, struct sg_class *c)
         struct sg_class *grown;
 
         if (strcmp(c->name, "default") == 0) {
-                class_deinit(&s->classes[0]);
-                s->classes[0] = *c;
+                class_deinit(classes_of(s));
+                *classes_of(s) = *c;
                 return 0;
         }
-        grown = realloc(s->classes, (s->n_classes + 1) * sizeof(*grown));
+        grown = realloc(classes_of(s), (s->n_classes + 1) * sizeof(*grown));
         if (!grown)
                 return -ENOMEM;
         grown[s->n_classes++] = *c;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 /*
- * Settings: what the files say, as one immutable value that is replaced whole on reload. This
- * module is the table of sections and keys (table.h), their parsers and defaults; it reads
- * no file (edge/config/config.c does) and gets one (section, key, value) at a time.
+ * Settings: what the files say, as one value that is never changed once it is made: whoever has
+ * them has them as const, and other settings replace them whole. While the daemon runs they are
+ * those of the files with overrides (overrides.h). This module is the table of sections and keys
+ * (table.h), their parsers and defaults; it reads no file (edge/config/config.c does) and gets one
+ * (section, key, value) at a time.
  *
  *   node    schedgov.conf, schedgov.conf.d/NAME.conf:  [Node] [Queue] [Logs] [History] [Metrics]
  *   classes policy.d/NAME.policy, one class each:      [Match] [Class] [Limits] [Policy] [Growth]
@@ -95,16 +97,21 @@ struct sg_settings {
         /* [Monitor] */
         uint64_t monitor_usec, monitor_max_usec; /* how often jobs are looked at: 1 s … 30 s */
 
-        struct sg_class *classes; /* [0] is "default", built in unless a file names it; then files
-                                     in order of name */
+        const struct sg_class *classes; /* [0] is "default", built in unless a file names it; then
+                                           files in order of name */
         size_t n_classes;
 };
 
-/* A value or key that isn't right gives -EINVAL and one line in *ret_why (heap), without file and
- * line. */
+/* To make settings. A value or key that isn't right gives -EINVAL and one line in *ret_why (heap),
+ * without file and line. */
 int sg_settings_new(struct sg_settings **ret, const char *hostname); /* the built-in defaults */
-struct sg_settings *sg_settings_free(struct sg_settings *s);
-SG_DEFINE_CLEANUP(struct sg_settings *, sg_settings_free)
+int sg_settings_copy(const struct sg_settings *s, struct sg_settings **ret);
+struct sg_settings *sg_settings_free(const struct sg_settings *s);
+/* Of settings that are being made as well as of those that are. */
+static inline void sg_settings_freep(void *s)
+{
+        (void)sg_settings_free(*(const struct sg_settings **)s);
+}
 
 /* One assignment of a node file. An empty value resets to the default; -EINVAL changes nothing. */
 int sg_settings_assign(struct sg_settings *s, const char *section, const char *key,
@@ -121,6 +128,7 @@ int sg_settings_class_end(struct sg_settings *s, struct sg_class *c, char **ret_
 struct sg_class *sg_class_free(struct sg_class *c); /* one that was begun and is not wanted */
 SG_DEFINE_CLEANUP(struct sg_class *, sg_class_free)
 
+/* To look things up in them. */
 const struct sg_class *sg_settings_class(const struct sg_settings *s,
                                          const char *name); /* NULL = none such */
 const struct sg_class *sg_settings_default(const struct sg_settings *s);

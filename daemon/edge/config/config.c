@@ -438,7 +438,7 @@ static int load(struct loader *l, const struct sg_config_place *place)
         return r;
 }
 
-int sg_config_load(struct sg_settings **ret, const struct sg_config_place *place,
+int sg_config_load(const struct sg_settings **ret, const struct sg_config_place *place,
                    const char *hostname, struct sg_config_errors *errors, char **ret_merged)
 {
         _cleanup_(sg_settings_freep) struct sg_settings *s = NULL;

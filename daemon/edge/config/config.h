@@ -38,5 +38,5 @@ struct sg_config_place {
  * *ret_merged (may be NULL) gets the merged text with the origin of each line as a "# file:line"
  * comment, for `schedctl config cat`.
  */
-int sg_config_load(struct sg_settings **ret, const struct sg_config_place *place,
+int sg_config_load(const struct sg_settings **ret, const struct sg_config_place *place,
                    const char *hostname, struct sg_config_errors *errors, char **ret_merged);

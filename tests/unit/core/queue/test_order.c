@@ -9,7 +9,7 @@
 static void expect_starts(struct fixture *f, enum sg_order order, const uint64_t *expected,
                           size_t n)
 {
-        f->settings->classes[0].order = order;
+        draft(f, 0)->order = order;
         configure(f);
         for (size_t i = 0; i < n; i++) {
                 uint64_t got = next(f);
@@ -55,7 +55,7 @@ static void test_a_new_deadline(void **state)
 {
         struct fixture *f = *state;
 
-        f->settings->classes[0].order = SG_ORDER_EDF;
+        draft(f, 0)->order = SG_ORDER_EDF;
         configure(f);
         for (uint64_t n = 1; n <= 3; n++)
                 entry(f, (struct sg_queue_entry){.n = n, .deadline_usec = 10 * n});

@@ -166,7 +166,7 @@ static void test_set_aside_in_class(void **state)
 {
         struct fixture *f = *state;
 
-        f->settings->classes[0].max_jobs = 1;
+        draft(f, 0)->max_jobs = 1;
         configure(f);
         add(f, 1, 1);
         add(f, 1, 2);
@@ -328,7 +328,7 @@ static void test_a_class_that_has_gone(void **state)
         assert_int_equal(next(f), 1);
         assert_int_equal(next(f), 0);
         f->settings = without;
-        without->classes[0].max_jobs = 2;
+        draft(f, 0)->max_jobs = 2;
         configure(f);
         sg_settings_free(with);
         assert_int_equal(next(f), 4);

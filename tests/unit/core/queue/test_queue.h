@@ -82,6 +82,12 @@ static inline void end(struct fixture *f, uint64_t n)
         sg_queue_remove(f->q, &f->entries[n]);
 }
 
+/* What a file would say of the i-th class; the settings are const to all others. */
+static inline struct sg_class *draft(struct fixture *f, size_t i)
+{
+        return (struct sg_class *)&f->settings->classes[i];
+}
+
 static inline struct sg_class *class(struct fixture *f, const char *name)
 {
         struct sg_class *c;
@@ -90,7 +96,7 @@ static inline struct sg_class *class(struct fixture *f, const char *name)
         assert_int_equal(sg_settings_class_begin(f->settings, name, &c), 0);
         assert_int_equal(sg_settings_class_assign(c, "Class", "Name", name, &why), 0);
         assert_int_equal(sg_settings_class_end(f->settings, c, &why), 0);
-        return &f->settings->classes[f->settings->n_classes - 1];
+        return draft(f, f->settings->n_classes - 1);
 }
 
 static inline void configure(struct fixture *f)

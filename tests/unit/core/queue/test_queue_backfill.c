@@ -93,7 +93,7 @@ static void test_no_backfill(void **state)
 {
         struct fixture *f = *state;
 
-        f->settings->classes[0].backfill = false;
+        draft(f, 0)->backfill = false;
         configure(f);
         one_waits(f);
         limited(f, 1, 3, GIB, MINUTE);
@@ -119,7 +119,7 @@ static void test_slots(void **state)
         assert_int_equal(next(f), 3); /* of two, one is free once job 1 has ended */
         end(f, 3);
         f->settings->max_jobs = 100;
-        f->settings->classes[0].max_jobs_per_user = 2;
+        draft(f, 0)->max_jobs_per_user = 2;
         configure(f);
         limited(f, 1, 4, GIB, SG_UNLIMITED);
         limited(f, 1, 5, GIB, SG_UNLIMITED);
@@ -250,8 +250,8 @@ static uint64_t run_all(struct fixture *f, uint64_t seed, bool backfill)
         struct run r = {.f = f, .random = seed, .seed = seed};
         uint64_t begin = f->node.now_usec;
 
-        f->settings->classes[0].backfill = backfill;
-        f->settings->classes[0].order = SG_ORDER_FIFO;
+        draft(f, 0)->backfill = backfill;
+        draft(f, 0)->order = SG_ORDER_FIFO;
         configure(f);
         for (uint64_t n = 1; n <= JOBS; n++)
                 limited(f, 1, n, (1 + draw(&r, 9)) * GIB, (1 + draw(&r, 100)) * MINUTE);

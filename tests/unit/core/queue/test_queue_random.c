@@ -243,12 +243,18 @@ static void step_change(struct world *w, struct job *j)
         sg_queue_change(w->q, &j->entry, (int64_t)draw(w, 5) - 2, memory);
 }
 
+/* What a file would say of the i-th class; the settings are const to all others. */
+static struct sg_class *draft(struct world *w, size_t i)
+{
+        return (struct sg_class *)&w->settings->classes[i];
+}
+
 static void step_configure(struct world *w)
 {
         w->settings->max_jobs = draw(w, 4) == 0 ? JOBS : 1 + draw(w, 12);
         w->settings->memory_reserve_pm = draw(w, 9001);
         for (size_t i = 0; i < CLASSES; i++) {
-                struct sg_class *c = &w->settings->classes[i];
+                struct sg_class *c = draft(w, i);
 
                 c->order = (enum sg_order)draw(w, _SG_ORDER_MAX);
                 c->backfill = draw(w, 3) > 0;
@@ -460,8 +466,7 @@ static void test_nobody_starves(void **state)
                 make_world(&w, seed);
                 w.settings->max_jobs = 1;
                 for (size_t i = 0; i < CLASSES; i++)
-                        w.settings->classes[i].max_jobs = w.settings->classes[i].max_jobs_per_user =
-                                SG_UNLIMITED;
+                        draft(&w, i)->max_jobs = draft(&w, i)->max_jobs_per_user = SG_UNLIMITED;
                 w.settings->memory_reserve_pm = 0;
                 check(&w, sg_queue_configure(w.q, w.settings) == 0);
                 w.jobs[0].uid = 1;

@@ -249,7 +249,7 @@ static void test_limits(void **state)
 {
         struct world *w = *state;
         struct sg_limits now, got;
-        struct sg_class *c = &w->settings->classes[0];
+        struct sg_class *c = (struct sg_class *)sg_settings_default(w->settings);
 
         sg_limits_default(&now);
         sg_adopt_limits(c, &now, &got);

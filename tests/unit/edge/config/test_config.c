@@ -21,7 +21,7 @@
 struct fixture {
         char root[32];
         const char *home; /* of a user's own governor */
-        struct sg_settings *s;
+        const struct sg_settings *s;
         struct sg_config_errors errors;
         char *merged;
         int result;

@@ -118,7 +118,7 @@ static void install(const char *root, const char *name, bool uncommented)
 
 static void load_conf(bool uncommented)
 {
-        _cleanup_(sg_settings_freep) struct sg_settings *s = NULL;
+        _cleanup_(sg_settings_freep) const struct sg_settings *s = NULL;
         struct sg_config_errors errors = {};
         char root[] = "/tmp/sg-docs-XXXXXX", path[64];
         int r;
