@@ -69,14 +69,14 @@ int sg_live_watch_shim(struct sg_live *l, pid_t pid, int pidfd)
         return 0;
 }
 
-/* That it starts is stored */
+/* The row `starting` is stored */
 
 static void on_start_durable(int result, const struct sg_job *job, void *userdata)
 {
         struct sg_live *l = userdata;
 
         (void)job;
-        if (!l->manager->stopping) /* else without a fate: the next daemon queues it again */
+        if (!l->manager->stopping) /* else it has no fate, and the next daemon queues it again */
                 sg_live_tell(l,
                              &(struct sg_life_event){.kind = result < 0 ? SG_LIFE_E_START_UNSTORED
                                                                         : SG_LIFE_E_START_STORED,
@@ -171,7 +171,8 @@ void sg_do_launch(struct sg_live *l)
 
 /* `run` hands itself over */
 
-/* The process that called, and no other that has its pid by now. */
+/* Watches the process that called, by the pidfd of its connection: its pid may be another's by now.
+ */
 static int watch_runner(struct sg_live *l)
 {
         const struct sg_runner *runner = l->runner;
@@ -182,12 +183,12 @@ static int watch_runner(struct sg_live *l)
         if (pidfd < 0)
                 return -ESRCH;
         r = sg_live_watch_shim(l, runner->pid, pidfd);
-        (void)TAKE_FD(pidfd); /* in any case */
+        (void)TAKE_FD(pidfd); /* the callee owns it, whatever came of that */
         return r;
 }
 
-/* Gate and lock are for the caller of Attach, which then execs the shim. What the user has a
- * descriptor of is nothing that can be written to. */
+/* The caller of Attach gets gate and lock, and then execs the shim. That process is the user's: of
+ * the attempt's directory it gets no descriptor that can be written to. */
 static int hand_over(struct sg_live *l)
 {
         _cleanup_close_ int theirs = -1, dir = -1, lock = -1;

@@ -115,7 +115,7 @@ uint64_t sg_live_count_unfinished(struct sg_manager *m, const char *after, uint6
         return count;
 }
 
-/* What its row says, in which "5" is one of the name that it has itself. */
+/* Reads the row's list. A "5" without origin in it is of the same origin as the job. */
 static int set_dependencies(struct sg_live *l)
 {
         struct sg_dependency list[DEPENDENCIES_MAX];
@@ -139,7 +139,7 @@ static bool ended_well(const struct sg_job *j)
         return j->state == SG_JOB_EXITED && j->exit_code == 0;
 }
 
-/* The reason is there. */
+/* Fails the job, whose reason has been set. */
 static void give_up(struct sg_live *l)
 {
         sg_live_tell(l, &(struct sg_life_event){.kind = SG_LIFE_E_FAIL, .state = SG_JOB_FAILED});
@@ -163,7 +163,7 @@ static void met(struct sg_live *l, size_t i)
         }
 }
 
-/* false: it has failed with that. */
+/* Strikes a job that has ended off the list. false: that made this one fail. */
 static bool settle(struct sg_live *l, const struct sg_job *ended)
 {
         for (size_t i = 0; i < l->queued.n_after;) {
@@ -174,7 +174,7 @@ static bool settle(struct sg_live *l, const struct sg_job *ended)
                         continue;
                 }
                 if (l->queued.after[i].any_end || ended_well(ended)) {
-                        met(l, i); /* another one takes its place, maybe of the same job */
+                        met(l, i); /* now i is another entry, maybe of the same job */
                         continue;
                 }
                 if (ended->state == SG_JOB_EXITED)
@@ -196,7 +196,7 @@ void sg_manager_dependency_ended(struct sg_manager *m, const struct sg_job *ende
                 (void)settle(l, ended);
 }
 
-/* Those that had ended before we looked */
+/* Dependencies that had ended before we looked */
 
 static void settle_all(struct sg_live *l);
 
@@ -207,7 +207,8 @@ struct lookup {
         bool found;
 };
 
-/* Who submitted it has gone, so a member of the group that manages all counts as any user here. */
+/* The groups of the submitting process aren't known any more, so a member of the group that manages
+ * all jobs counts as any other user here. */
 static bool is_visible(const struct sg_live *l, const struct sg_job *job)
 {
         return l->manager->settings->show_others == SG_SHOW_LIST || l->job.uid == job->uid ||

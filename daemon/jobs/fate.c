@@ -139,7 +139,7 @@ void sg_do_say_keeper_lost(struct sg_live *l)
                        l->job.key.n);
 }
 
-/* That a group can't be looked into, as descriptors are short, doesn't say that it is empty. */
+/* A group that can't be looked into, for want of a descriptor, isn't known to be empty. */
 static bool may_live(const struct sg_live *l)
 {
         int r = l->groups.scope ? sg_scope_populated(l->groups.scope) : 0;
@@ -147,7 +147,8 @@ static bool may_live(const struct sg_live *l)
         return r > 0 || (r < 0 && r != -ENOENT && r != -ENODEV);
 }
 
-/* Of `run` it is read when its command ends, and again if something lived on. */
+/* The counters of a job of `run` are read when its command ends, and again if some of its processes
+ * lived on. */
 static void put_counters(struct sg_live *l, struct sg_end *end)
 {
         struct sg_counters *c = &l->attempt.counters;
@@ -162,8 +163,8 @@ static void put_counters(struct sg_live *l, struct sg_end *end)
         end->io_write_bytes = c->io_write_bytes;
 }
 
-/* What `run` left in the background is still the job; what a killed keeper left is, too, but how it
- * ends can't be known any more. */
+/* Processes that the command of `run` left in the background are still the job. So are those that a
+ * killed keeper left, but how they end can't be known any more. */
 void sg_do_check_groups(struct sg_live *l)
 {
         struct sg_life_event e = {

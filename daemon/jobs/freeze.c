@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Holding and freezing: what is asked for is stored, and done and told only then. Who asked is
- * answered when it is done, or with what keeps it from that.
+ * Holding and freezing: what is asked for is stored, and only then done and told. The asker is
+ * answered when it is done, or hears why it can't be.
  */
 #include "adopt/adopt.h"
 #include "base/time-util.h"
@@ -28,10 +28,10 @@ void sg_live_freeze(struct sg_live *l, uint64_t reasons, bool on, void *asker)
 
 /* Storing */
 
-/* On its way through the store. */
+/* A change that the store is making durable. */
 struct change {
         struct sg_live *live;
-        struct sg_life_event stored; /* what it is told, unless that fails */
+        struct sg_life_event stored; /* the event for the job once the change is durable */
         enum sg_life_event_kind unstored;
 };
 
@@ -44,14 +44,14 @@ static void on_change_durable(int result, const struct sg_job *job, void *userda
         if (result < 0)
                 e.kind = c->unstored;
         e.error = result;
-        if (!c->live->manager->stopping) /* else the next daemon finds it */
+        if (!c->live->manager->stopping) /* else the next daemon finds the change */
                 sg_live_tell(c->live, &e);
         else if (e.asker)
                 c->live->manager->jobs->calls->answer(c->live, &e);
         free(c);
 }
 
-/* NULL: it is told so. */
+/* NULL: there is no memory, and the job has been told so. */
 static struct change *change_new(struct sg_live *l, const struct sg_life_event *stored,
                                  enum sg_life_event_kind unstored)
 {
@@ -104,7 +104,7 @@ void sg_do_unstore_freeze(struct sg_live *l)
         struct sg_life_event e = *sg_live_event(l);
 
         e.on = false;
-        e.asker = NULL; /* has been answered, or is */
+        e.asker = NULL; /* the event at hand answers the asker */
         store_freeze(l, e);
 }
 
@@ -146,7 +146,8 @@ void sg_do_thaw(struct sg_live *l)
         sg_manager_fault(l->manager, "after-thaw");
 }
 
-/* A daemon before us may have been killed before it did, or somebody else have done it. */
+/* A daemon before us may have been killed between storing and doing, or somebody else have frozen
+ * or thawed the job since. */
 void sg_do_refreeze(struct sg_live *l)
 {
         bool on = l->job.frozen != 0;
@@ -173,7 +174,7 @@ void sg_do_answer(struct sg_live *l)
 
         if (e->asker)
                 l->manager->jobs->calls->answer(l, e);
-        else if (e->error < 0 && e->error != -ENOTCONN) /* then it is tried again */
+        else if (e->error < 0 && e->error != -ENOTCONN) /* -ENOTCONN is tried again */
                 sg_log(LOG_ERR, "job %" PRIu64 ": cannot %s: %s", l->job.key.n,
                        e->kind == SG_LIFE_E_FREEZE_FAILED ? "freeze it again"
                                                           : "store that it isn't frozen any more",

@@ -31,7 +31,8 @@ static void lose(struct sg_live *l)
         sg_live_tell_kind(l, SG_LIFE_E_GATE_LOST);
 }
 
-/* What it does from now on, and be it that its start hangs, is of its own time. */
+/* The job's own time begins here: what is slow from now on, its start included, counts for its time
+ * limit. */
 void sg_do_send_go(struct sg_live *l)
 {
         const struct sg_gate_message go = {.kind = SG_GATE_GO};
@@ -49,7 +50,7 @@ void sg_do_begin_running(struct sg_live *l)
         sg_manager_starts_work(l->manager);
         sg_queue_set_aside(l->manager->jobs->queue, &l->queued.entry, false);
         sg_monitor_watch(l);
-        (void)sg_live_watch_group(l); /* else its keeper says so */
+        (void)sg_live_watch_group(l); /* else its keeper says when it is empty */
         sg_metrics_started(l->manager->metrics, l);
         if (l->job.limits.time_limit_usec != SG_UNLIMITED) /* its deadline is known now */
                 sg_monitor_publish(l);
@@ -57,7 +58,7 @@ void sg_do_begin_running(struct sg_live *l)
         sg_live_log_limits(l);
 }
 
-/* Its fate, for who can't link into the attempt's directory */
+/* The fate, for a shim that can't link into the attempt's directory */
 
 static void on_fate_published(int result, const struct sg_attempt_info *info, void *userdata)
 {
@@ -80,8 +81,8 @@ static bool is_child_of(pid_t pid, pid_t parent)
         return sg_process_stat(pid, &p) >= 0 && p.parent == parent;
 }
 
-/* What a shim of the foreground names may be any child of it, also one that has become somebody
- * else's by a set-uid program: that isn't its user's to have governed. */
+/* A shim of the foreground may name any of its children. One that has become another user's, by a
+ * set-uid program, isn't for this user to have moved and governed. */
 static int put_in_place(struct sg_live *l, pid_t pid)
 {
         int r;
@@ -101,9 +102,9 @@ static int in_place(const struct sg_live *l, pid_t pid)
         return r > 0 ? sg_scope_holds(l->groups.scope, pid, true) : r;
 }
 
-/* The process that `schedctl run` became can neither join root's groups nor link into the attempt's
- * directory. Another shim joins those that it was told of; a limit that was set since then may have
- * made one more. */
+/* A shim of the foreground, which `schedctl run` became, can't join root's groups: it is moved
+ * there. Any other shim has joined the groups that it was told of; a limit that was set since then
+ * may have made one more. */
 static int verify(struct sg_live *l, pid_t pid)
 {
         int r = l->job.foreground ? 0 : in_place(l, pid);
@@ -177,7 +178,8 @@ static void on_placed(struct sg_scope *s, int result, const char *why, void *use
                 lose(l);
 }
 
-/* First it is decided who gets how much with it, then it begins with what it is to have. */
+/* Shares are decided as if the job ran already, so that its scope begins with the share that the
+ * job is to have. */
 static void on_turn(struct sg_scope *s, void *userdata)
 {
         struct sg_live *l = userdata;
@@ -213,8 +215,8 @@ void sg_do_place(struct sg_live *l)
                 sg_live_result_kind(l, SG_LIFE_E_PLACED);
 }
 
-/* The record of a foreground shim counts once it has exited; but systemd removes a scope when the
- * last process has left, and what was counted for the job goes with it. */
+/* The record of a foreground shim counts once the shim has exited. By then systemd has removed the
+ * scope, as its last process has left, and the kernel's counters with it: so they are read now. */
 void sg_do_count(struct sg_live *l)
 {
         if (l->groups.scope)
@@ -229,7 +231,7 @@ static void say_seen(const struct sg_live *l)
                 (void)send(l->attempt.gate, &seen, sizeof(seen), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* What couldn't be stored its shim still has: it comes back with it. */
+/* A record that couldn't be stored isn't lost: its shim keeps it, and comes back with it. */
 static void on_record_stored(int result, const struct sg_job *job, void *userdata)
 {
         struct sg_live *l = userdata;
@@ -247,8 +249,9 @@ static void on_record_stored(int result, const struct sg_job *job, void *userdat
                 lose(l);
 }
 
-/* The first one counts, and the store is asked for no other. It answers in order, so that the job
- * is there until it has; of one whose end is on its way there it isn't asked any more. */
+/* The first record counts, and no other is sent to the store. The store answers in order: the job
+ * is still there when the answer about its record comes. A job whose end is being stored already
+ * needs no record any more. */
 static void take_record(struct sg_live *l, const struct sg_gate_end *end)
 {
         struct sg_exit e;
@@ -263,7 +266,7 @@ static void take_record(struct sg_live *l, const struct sg_gate_end *end)
         }
 }
 
-/* Others can have its share while its end is still being made durable. */
+/* The share of a job that has ended goes to others at once, while the end is being made durable. */
 void sg_do_stand_down(struct sg_live *l)
 {
         if (l->groups.scope && sg_scope_populated(l->groups.scope) == 0)
@@ -279,7 +282,7 @@ void sg_live_on_gate(void *userdata)
 
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
                 return;
-        /* Closed: what became of it is seen when the shim exits. */
+        /* Closed, or nonsense: what became of the job is seen when the shim exits. */
         if (n != sizeof(msg.head) && !(with_record && msg.head.kind == SG_GATE_ENDED)) {
                 lose(l);
                 return;
@@ -321,7 +324,8 @@ int sg_live_open_gate(struct sg_live *l, int *ret_theirs)
         return 0;
 }
 
-/* A shim of the foreground whose gate was closed comes back: as who it is, by the kernel's word. */
+/* A shim of the foreground whose gate was closed comes back. Who it is says the kernel, not the
+ * shim. */
 
 static bool is_waited_for(const struct sg_live *l, pid_t pid, uid_t uid)
 {

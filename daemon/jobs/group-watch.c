@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Hearing that nothing lives in a job's group any more. While its keeper lives that is known here
- * first: on a node full of jobs the keeper has to wait for the CPU before it can say so, 60 ms and
- * more, and the share of the dead job is for others at once. Where the keeper has gone, nobody else
- * says it.
+ * Hearing that nothing lives in a job's group any more. A keeper would say so as well, but on a
+ * node full of jobs it first has to wait for the CPU, 60 ms and more, while the share of the
+ * dead job should go to others at once. Where the keeper has gone, nobody else says it.
  */
 #include "base/file.h"
 #include "base/process.h"
@@ -52,7 +51,8 @@ static int on_group_timer(sd_event_source *source, uint64_t usec, void *userdata
         return 0;
 }
 
-/* One that can't be looked into may be empty already, and nothing of it changes any more. */
+/* A group that can't be looked into may be empty already, and then no event comes from it any more.
+ */
 static bool will_be_told(struct sg_live *l)
 {
         return sg_live_watch_group(l) >= 0 && sg_scope_populated(l->groups.scope) >= 0;
@@ -78,7 +78,7 @@ void sg_live_unwatch_group(struct sg_live *l)
         l->groups.poll = sd_event_source_disable_unref(l->groups.poll);
 }
 
-/* A job may have moved elsewhere what lives of it, as podman does with itself. */
+/* The living processes of a job may have moved to another group, as podman moves itself. */
 static bool has_moved_out(const struct sg_live *l)
 {
         struct sg_process_stat main;

@@ -52,7 +52,8 @@ static size_t device_rules(const struct sg_class *class, struct sg_device_rule *
         return n;
 }
 
-/* The class's file has gone: devices that a job may not open don't come with that. */
+/* The class's file has gone. The device rules of its jobs stay: the default class's may allow more.
+ */
 static bool class_is_gone(const struct sg_live *l)
 {
         return strcmp(l->class->name, l->job.class) != 0;
@@ -159,8 +160,9 @@ static bool is_part_of(const struct sg_cpuset *set, const struct sg_cpuset *all)
         return n > 0 && n == sg_cpuset_count(set) && n < sg_cpuset_count(all);
 }
 
-/* Those that its user wanted it has had since its start, unless they never were in force, or nobody
- * knows; those of a plan, until the next one is made. */
+/* After a restart. CPUs that the user asked for (--pin) have been the job's since its start, and
+ * are chosen anew only if the kernel has none in force or too many. CPUs that a plan gave stay
+ * until the next plan. */
 static int pin_again(struct sg_live *l)
 {
         const struct sg_node *node = &l->manager->node;
@@ -257,7 +259,8 @@ static int make(struct sg_live *l, char **ret_why)
 {
         int r;
 
-        /* Else when its turn has come, unless its environment is to say what it begins with. */
+        /* Where the backend gives turns, shares are decided when the turn comes (on_turn()), unless
+         * the job's environment has to say now with how many threads it begins. */
         if (!sg_backend_gives_turns(l->manager->backend) ||
             l->job.limits.threads == SG_THREADS_START)
                 sg_loop_expect(l);
@@ -267,7 +270,7 @@ static int make(struct sg_live *l, char **ret_why)
         return r;
 }
 
-/* Its process is there already, so that its scope is made while its start is stored. */
+/* The process of `run` is there already: its scope is made while its start is being stored. */
 static int place_runner(struct sg_live *l)
 {
         int r;
@@ -351,7 +354,7 @@ int sg_live_drop_scope(struct sg_live *l)
                 return -EBUSY;
         sg_loop_end(l);
         sg_monitor_forget(l);
-        /* Of what ended while we were away this may be left, and no groups. */
+        /* A job that ended while no daemon ran may have left an allocation, though no groups. */
         sg_monitor_unpublish(l);
         if (!l->groups.scope)
                 return 0;

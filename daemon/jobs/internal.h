@@ -8,8 +8,8 @@
 
 #define SG_DO(name, text) void sg_do_##text(struct sg_live *l);
 SG_LIFE_ACTIONS(SG_DO)
-/* tell.c: for these, what they follow from; and what comes of it at once, which is handled before
- * all else. */
+/* tell.c: for actions. The event that the action follows from; and an event that comes of the
+ * action at once, which is handled before all others that wait. */
 const struct sg_life_event *sg_live_event(const struct sg_live *l);
 void sg_live_result(struct sg_live *l, const struct sg_life_event *e);
 static inline void sg_live_result_kind(struct sg_live *l, enum sg_life_event_kind kind)
@@ -37,27 +37,29 @@ int sg_live_open_gate(struct sg_live *l, int *ret_theirs); /* the shim's end */
 int sg_live_send_place(struct sg_live *l);
 /* sg_gate_socket_cb */
 bool sg_live_on_comeback(int fd, pid_t pid, uid_t uid, void *manager);
-/* Has the scope made around the shim, where that is how it is made: 1, or 0 if it is there. */
+/* Has the scope made around the shim, if the backend makes it like that: 1. 0: the scope is there
+ * already. */
 int sg_live_place(struct sg_live *l, pid_t shim, int pidfd);
 
 /* groups.c */
 void sg_groups_init(struct sg_groups *g);
 void sg_groups_deinit(struct sg_live *l);
-/* Those of its present attempt, unless it has them; shim: where to look else, 0 = nowhere.
- * -ENOENT. */
+/* Finds the groups of the present attempt again, unless l has them: by their name, else by where
+ * the process `shim` is (0 = nowhere). -ENOENT. */
 int sg_live_find_scope(struct sg_live *l, pid_t shim);
-/* Removes them: 0, or -EBUSY while something lives in them. */
+/* Removes the groups: 0, or -EBUSY while something lives in them. */
 int sg_live_drop_scope(struct sg_live *l);
 
 /* CPUs of the node that its class may have. */
 uint64_t sg_live_usable_cpus(const struct sg_live *l);
 
-/* group-watch.c: nothing of it lives. -ENOENT: without a v2 tree nothing tells. */
+/* group-watch.c: has sg_live_on_group() called when the job's group is empty. -ENOENT: only a v2
+ * tree tells that. */
 int sg_live_watch_group(struct sg_live *l);
 void sg_live_unwatch_group(struct sg_live *l);
-/* Looks again when it may be so; once a second where nothing tells. */
+/* Calls sg_do_check_groups() when the group may be empty; once a second where nothing tells. */
 void sg_live_await_empty(struct sg_live *l);
-void sg_live_on_group(void *live); /* something has become of it */
+void sg_live_on_group(void *live); /* the group's cgroup.events has changed */
 
 /* fate.c */
 bool sg_live_host_went_down(const struct sg_live *l);
@@ -65,7 +67,7 @@ bool sg_live_host_went_down(const struct sg_live *l);
 /* schedule.c */
 void sg_queued_init(struct sg_queued *q);
 void sg_queued_deinit(struct sg_live *l);
-/* A job couldn't be started for want of something on the node: for a moment none is tried. */
+/* A job couldn't be started for want of something on the node: for a moment no job is started. */
 void sg_manager_pause_starts(struct sg_manager *m, const char *what, int error);
 void sg_manager_starts_work(struct sg_manager *m);
 

@@ -18,9 +18,9 @@ struct sg_manager;
 /* Whom a job's life is told to; the manager sets it. None of these may be NULL. */
 struct sg_live_calls {
         void (*changed)(struct sg_manager *m, const struct sg_job *job);
-        void (*acknowledge)(struct sg_live *l); /* that it is to end is durable */
-        void (*ended)(struct sg_live *l);       /* … and that it has ended */
-        /* What came of what e->asker asked for: the last that is heard of it. */
+        void (*acknowledge)(struct sg_live *l); /* the intent to end it is durable */
+        void (*ended)(struct sg_live *l);       /* its end is durable */
+        /* What came of the request of e->asker. It is called once for each. */
         void (*answer)(struct sg_live *l, const struct sg_life_event *e);
         /* Its terminal gets what it needs to become the job's keeper; descriptors are borrowed. */
         int (*hand_over)(struct sg_live *l, int gate, int lock);
@@ -37,8 +37,8 @@ struct sg_jobs {
         struct sg_list dependents;
         uint64_t n, last_n;
         struct sg_queue *queue;
-        struct sg_node_snapshot explained; /* what reasons are given from, */
-        uint64_t explained_iteration;      /* … within this one of the event loop */
+        struct sg_node_snapshot explained; /* the node, as reasons for waiting are given from it, */
+        uint64_t explained_iteration;      /* … during this iteration of the event loop */
         uint64_t starts_from_usec;         /* monotonic; 0 = the last ones have worked */
         uint64_t n_starting;               /* background jobs between queue and running */
         uint64_t n_recovering; /* inspections under way: nothing starts before they are done */

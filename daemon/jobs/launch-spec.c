@@ -36,8 +36,8 @@ static void put_channels(const struct sg_live *l, const struct sg_live_env *out)
         put_env(out, true, "NOTIFY_SOCKET", paths.notify);
 }
 
-/* Runtimes are told the most that they can ever have, as they make room for no more; or, where none
- * of them follows, what it is worth now. */
+/* Runtimes are told the most threads that the job can ever have, as they make no room for more
+ * later; a job whose threads don't follow is told what its share is worth now. */
 uint64_t sg_live_threads_given(const struct sg_live *l)
 {
         const struct sg_limits *limits = &l->job.limits;
@@ -49,7 +49,8 @@ uint64_t sg_live_threads_given(const struct sg_live *l)
         return limits->threads == SG_THREADS_LEAVE ? 0 : all.most;
 }
 
-/* What is ours of these is known by SCHEDGOV_THREADS_MAX, and that there is any (job-env.h). */
+/* A `schedctl` inside the job tells by SCHEDGOV_THREADS_MAX which of these variables are ours, and
+ * not the user's (job-env.h). */
 static void put_threads(const struct sg_live *l, const struct sg_live_env *out)
 {
         const struct sg_job *j = &l->job;
@@ -118,8 +119,8 @@ uint64_t sg_live_log_size(const struct sg_live *l)
         return stat(path, &st) < 0 ? 0 : (uint64_t)st.st_size;
 }
 
-/* In place of a CPU set, for a number of CPUs that stays. With systemd the scope isn't there yet.
- */
+/* Affinity stands in for a CPU set that the kernel doesn't hold, if the number of CPUs is fixed.
+ * With systemd the scope isn't there yet, so the backend is asked as well. */
 static bool wants_affinity(const struct sg_live *l)
 {
         uint32_t unenforced =

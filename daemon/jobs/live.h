@@ -24,8 +24,8 @@ struct sg_inbox;
 /* `schedctl run`, until it has become the job's keeper. */
 struct sg_runner {
         pid_t pid;
-        int pidfd;  /* its connection's */
-        bool here;  /* its connection is */
+        int pidfd;  /* of the process that called, by its connection */
+        bool here;  /* its connection is open */
         bool asked; /* it waits to be handed the job */
 };
 
@@ -36,7 +36,7 @@ struct sg_live {
         struct sg_job job;            /* its row */
         const struct sg_class *class; /* of the settings in force */
         struct sg_life life;
-        struct sg_inbox *inbox; /* while it is told something */
+        struct sg_inbox *inbox; /* while an event is being handled */
         sd_event_source *timers[_SG_LIFE_TIMER_MAX];
         struct sg_queued queued;
         struct sg_groups groups;
@@ -55,8 +55,9 @@ struct sg_live {
 int sg_live_new(struct sg_live **ret, struct sg_manager *m, uint64_t n);
 /* Unlinks and frees; everything that it holds must have ended or not begun. */
 void sg_live_free(struct sg_live *l);
-/* Live jobs differ in N, under whichever of its names the node gave it: within us that will do.
- * What comes from outside, a name or a path, is looked for by origin and N. */
+/* Numbers N of live jobs are unique, also where the node has changed its name meanwhile: the daemon
+ * itself looks jobs up by N. What comes from outside, a name or a path, is looked up by origin and
+ * N. */
 struct sg_live *sg_manager_find(struct sg_manager *m, uint64_t n);
 struct sg_live *sg_manager_find_key(struct sg_manager *m, const struct sg_job_key *key);
 uint64_t sg_manager_count_waiting(struct sg_manager *m, uint64_t uid);
@@ -65,20 +66,21 @@ uint64_t sg_manager_count_waiting(struct sg_manager *m, uint64_t uid);
 void sg_jobs_find_classes(struct sg_manager *m);
 void sg_jobs_reload(struct sg_manager *m);
 
-/* tell.c: something has happened to it, and what has to be done is done; may free it */
+/* tell.c: something has happened to the job. Does what has to be done, which may free l. */
 void sg_live_tell(struct sg_live *l, const struct sg_life_event *e);
 static inline void sg_live_tell_kind(struct sg_live *l, enum sg_life_event_kind kind)
 {
         sg_live_tell(l, &(struct sg_life_event){.kind = kind});
 }
 void sg_live_stop(struct sg_live *l, enum sg_job_intent intent, const char *reason);
-/* freeze.c: where sg_life_may_hold(), sg_life_may_freeze() say so. sg_live_calls.answer is called
- * with the asker when it is durable and done, or can't be. */
+/* freeze.c: only where sg_life_may_hold() and sg_life_may_freeze() allow it. sg_live_calls.answer
+ * is called for the asker when it is durable and done, or has failed. */
 void sg_live_hold(struct sg_live *l, bool on, void *asker);
 void sg_live_freeze(struct sg_live *l, uint64_t reasons, bool on, void *asker);
 /* Its terminal wants to be handed the job, now or as soon as it may be. */
 void sg_live_attach(struct sg_live *l);
-/* The job itself was heard: if it was let go it runs, though its keeper hasn't said so yet. */
+/* A message of the job itself has come: if it was let go, it runs, though its keeper hasn't said so
+ * yet. */
 void sg_live_speaks(struct sg_live *l);
 /* Stores the row as a hint and tells subscribers. */
 void sg_live_changed(struct sg_live *l);
@@ -95,9 +97,10 @@ void sg_pending_describe(const struct sg_pending_info *info, char *buf, size_t s
 void sg_manager_schedule(struct sg_manager *m);
 int sg_manager_snapshot(struct sg_manager *m, struct sg_node_snapshot *ret);
 
-/* depend.c: jobs that wait for jobs. "5:ok,6:any": 0, or -EINVAL, -E2BIG, -ENOENT and in words why.
- * A job from before the node got its name is "5@before". uid: whose jobs there are for who asks,
- * SG_UNLIMITED = everybody's; those of others are as if they had ended, and are forgotten. */
+/* depend.c: jobs that wait for jobs, by lists such as "5:ok,6:any". 0; or -EINVAL, -E2BIG, -ENOENT,
+ * and the reason in words. A job from before the node got its name is "5@before". uid: the user
+ * whose jobs the asker may know of, SG_UNLIMITED = all users'; jobs of others count as if they had
+ * ended and been forgotten. */
 int sg_live_check_dependencies(struct sg_manager *m, const char *after, uint64_t uid, char *why,
                                size_t size);
 /* How many of these jobs haven't ended yet, and which is the first. */
@@ -108,10 +111,10 @@ uint64_t sg_live_count_unfinished(struct sg_manager *m, const char *after, uint6
 void sg_live_apply_class(struct sg_live *l);
 /* n CPUs of its own, as many as it can of those that it has. */
 struct sg_own_cpus sg_live_cpus_of(const struct sg_live *l, uint64_t n);
-/* They are in force, or about to be; NULL: it shares all. Of a job with a scope, with which that
- * ends. -ENOMEM leaves it as it was. */
+/* Notes the CPUs that are the job's own, in force or about to be; NULL: it shares all. The job has
+ * a scope, and has the CPUs until that is dropped. -ENOMEM changes nothing. */
 int sg_live_pin(struct sg_live *l, const struct sg_own_cpus *own);
-/* Those of `before` that the node has no more are nobody's. */
+/* The node's CPUs have changed: those of `before` that it has lost are no job's own any more. */
 void sg_live_take_cpus(struct sg_manager *m, const struct sg_cpuset *before);
 const char *sg_live_unified_group(const struct sg_live *l); /* its scope in the v2 tree, or NULL */
 /* How many threads it may be told to have now. */

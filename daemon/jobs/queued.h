@@ -7,7 +7,7 @@
 #include <systemd/sd-event.h>
 
 struct sg_dependency {
-        struct sg_job_key key; /* whatever the attempt */
+        struct sg_job_key key; /* the attempt in it doesn't matter */
         bool any_end;          /* else only a success will do */
 };
 
@@ -17,6 +17,6 @@ struct sg_queued {
         size_t n_after;
         bool own_only; /* when it was submitted, others' jobs didn't exist for its user */
         struct sg_list after_link;     /* sg_jobs.dependents while n_after > 0 */
-        sd_event_source *begin_timer;  /* it isn't to start before a time */
-        sd_event_source *lookup_timer; /* what it waits for couldn't be looked up */
+        sd_event_source *begin_timer;  /* until the time of --begin */
+        sd_event_source *lookup_timer; /* a dependency couldn't be looked up: when to try again */
 };

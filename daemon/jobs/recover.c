@@ -19,7 +19,7 @@
 #define SWEEP_USEC (100ULL * 1000)
 #define SWEEPS_MAX 100
 
-/* As if the queue had started it, at its time. */
+/* Enters a job that runs into the queue's figures, as if the queue had started it then. */
 static void describe_entry(struct sg_live *l)
 {
         uint64_t now = sg_now_realtime_usec(), monotonic = sg_now_monotonic_usec();
@@ -42,7 +42,8 @@ void sg_do_take_place(struct sg_live *l)
                        strerror(-r));
 }
 
-/* A terminal that waited for its turn went away with us. */
+/* The terminal of a queued `run` lost its connection with the daemon before us: it waits no more.
+ */
 static void drop_unstarted_run(struct sg_live *l)
 {
         (void)sg_job_set_reason(&l->job, "the daemon was restarted before it started");

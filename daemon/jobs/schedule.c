@@ -20,8 +20,8 @@
 /* Background jobs that start at the same time: enough to share commits, and few enough that a burst
  * of thousands doesn't need, and leave behind, memory for all of them at once. */
 #define STARTING_MAX 64U
-/* After a start that failed for want of something on the node, or all that wait would try in turn.
- */
+/* How long no start is tried after one failed for want of something on the node: else all jobs that
+ * wait would try in turn, and fail. */
 #define PAUSE_USEC (1ULL * 1000000)
 
 int sg_manager_snapshot(struct sg_manager *m, struct sg_node_snapshot *ret)
@@ -195,14 +195,15 @@ void sg_do_leave_queue(struct sg_live *l)
         sg_live_leave_queue(l);
 }
 
-/* Others don't wait for its place while what its user has named doesn't open. */
+/* A start that hangs, as a file that its user named doesn't open, takes nobody else's place
+ * meanwhile. */
 void sg_do_set_aside(struct sg_live *l)
 {
         sg_queue_set_aside(l->manager->jobs->queue, &l->queued.entry, true);
         sg_manager_schedule(l->manager);
 }
 
-/* Not from what it waits for besides. */
+/* Takes the job out of the queue only: what else it waits for it goes on waiting for. */
 void sg_do_keep_back(struct sg_live *l)
 {
         sg_queue_remove(l->manager->jobs->queue, &l->queued.entry);
@@ -267,7 +268,7 @@ void sg_pending_describe(const struct sg_pending_info *info, char *buf, size_t s
         }
 }
 
-/* One for all rows of a list: a snapshot looks at every job. */
+/* One snapshot serves all rows of a list, as making it looks at every job. */
 static int snapshot_to_explain(struct sg_manager *m, const struct sg_node_snapshot **ret)
 {
         uint64_t iteration;

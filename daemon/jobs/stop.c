@@ -15,8 +15,8 @@
 #include <syslog.h>
 #include <unistd.h>
 
-/* A full disk doesn't keep anybody from ending a job: only the record of why may be lost with us.
- */
+/* A job can be ended though the disk is full: what may be lost then, if the daemon dies as well, is
+ * only the reason. */
 static void on_intent_durable(int result, const struct sg_job *job, void *userdata)
 {
         struct sg_live *l = userdata;
@@ -39,8 +39,8 @@ void sg_do_acknowledge(struct sg_live *l)
         l->manager->jobs->calls->acknowledge(l);
 }
 
-/* Of a job whose groups couldn't be found again. Its keeper hasn't waited for it: it is still who
- * it was. */
+/* For a job whose groups couldn't be found again: its first process. As that is still a child of
+ * the keeper, which hasn't reaped it, the pid is still its own. */
 static int signal_first(const struct sg_live *l, int sig)
 {
         struct sg_process_stat p;
@@ -92,7 +92,7 @@ void sg_do_kill_keeper(struct sg_live *l)
                 (void)syscall(SYS_pidfd_send_signal, l->attempt.shim_pidfd, SIGKILL, NULL, 0);
 }
 
-/* What `schedctl run` has become can't tell a time limit from any other SIGTERM. */
+/* A shim of the foreground couldn't tell a time limit from any other SIGTERM. */
 void sg_do_warn(struct sg_live *l)
 {
         const struct sg_gate_message m = {.kind = SG_GATE_TIMEOUT};

@@ -66,7 +66,7 @@ void sg_live_release_stored(struct sg_live *l)
         l->stored = NULL;
 }
 
-/* Jobs are loaded in order of n, which is that of an array's tasks. */
+/* Jobs are loaded in order of n, so that tasks of an array come one after the other. */
 static struct sg_stored *of_the_task_before(const struct sg_live *l)
 {
         const struct sg_live *before;

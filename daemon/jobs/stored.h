@@ -17,16 +17,16 @@ struct sg_stored;
  * SG_LEDGER_FULL, -ENOMEM. */
 int sg_stored_take(struct sg_stored **ret, struct sg_manager *m, const struct sg_job *template,
                    uint64_t count, uint64_t spec_bytes);
-/* Gives it back with the last who holds it. NULL is fine. */
+/* The last one who unrefs it gives back what was charged. NULL is fine. */
 void sg_stored_unref(struct sg_stored *s);
 uint64_t sg_stored_bytes(const struct sg_job *template, uint64_t count, uint64_t spec_bytes);
 
-/* The job is one of those, until it is freed. */
+/* The job holds a reference, until it is freed. */
 void sg_live_hold_stored(struct sg_live *l, struct sg_stored *s);
-/* One that the store has, whatever the bounds are. -ENOMEM. */
+/* Charges for a job that the store has already, whatever the bounds are. -ENOMEM. */
 int sg_live_find_stored(struct sg_live *l, uint64_t spec_bytes);
 void sg_live_release_stored(struct sg_live *l);
 
-/* As the settings and the disk have it; without a bound while jobs are loaded. */
+/* Bounds by the settings and the disk's size; no bounds while jobs are loaded. */
 void sg_manager_bound_stored(struct sg_manager *m);
 void sg_manager_unbound_stored(struct sg_manager *m);

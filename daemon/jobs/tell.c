@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * From an event to what has to be done: asks the machine (core/life/life.h) and carries out its
- * actions in their order. What happens meanwhile waits until they are done.
+ * actions in their order. Events that come meanwhile wait until these are done.
  */
 #include "base/cleanup.h"
 #include "base/format.h"
@@ -14,23 +14,24 @@
 #include <string.h>
 
 #define RETRY_USEC (1ULL * SG_USEC_PER_SEC)
-/* From the death of its job to the end of a keeper of the foreground. */
+/* How long a keeper of the foreground may live on after its job has died. */
 #define KEEPER_USEC (10 * SG_USEC_PER_SEC)
-/* From GO to STARTED it is an exec(2) in the foreground. In the background a disk has to write the
- * fate, and what its user has named to open: so long others wait for its place, … */
+/* How long STARTED may take after GO. In the foreground there is only an exec(2) between them. In
+ * the background a disk has to write the fate and to open the files that the user named: after
+ * ASIDE_USEC other jobs don't wait for its place any more, … */
 #define SILENCE_USEC (5 * SG_USEC_PER_SEC)
 #define ASIDE_USEC (200 * SG_USEC_PER_MSEC)
 /* … and then it is called a start that hangs. */
 #define HANGS_USEC (10 * SG_USEC_PER_SEC)
 
-/* What one event leads to is little: an action has one result, and what else calls back at once are
+/* Few events wait at a time: an action has one result, and other calls come back at once only with
  * errors. */
 #define INBOX_MAX 8
 
 struct sg_inbox {
         struct sg_life_event now, events[INBOX_MAX];
         unsigned n;
-        char why[512]; /* of a result */
+        char why[512]; /* of the event at hand */
 };
 
 #define DO_ENTRY(name, text) [SG_LIFE_DO_##name] = sg_do_##text,
@@ -69,7 +70,8 @@ void sg_live_result(struct sg_live *l, const struct sg_life_event *e)
         inbox->events[0].why = inbox->why;
 }
 
-/* Timers that its state has no use for, and its part in what is counted of all. */
+/* After a step: stops timers for which the new state has no use, and counts the job where it counts
+ * now. */
 static void settle(struct sg_live *l, bool was_starting, bool was_met)
 {
         struct sg_jobs *jobs = l->manager->jobs;
@@ -99,7 +101,7 @@ static void impossible(const struct sg_live *l, const struct sg_life_event *e)
 #endif
 }
 
-/* false: it is gone. */
+/* false: the job has been freed. */
 static bool handle(struct sg_live *l, struct sg_life_event *e)
 {
         bool was_starting = sg_life_is_starting(&l->life, &l->job), was_met = l->life.met;
@@ -127,7 +129,7 @@ void sg_live_tell(struct sg_live *l, const struct sg_life_event *e)
 
         if (l->inbox) {
                 put(l->inbox, e, l->inbox->n);
-                l->inbox->events[l->inbox->n - 1].why = NULL; /* it is borrowed */
+                l->inbox->events[l->inbox->n - 1].why = NULL; /* borrowed, for the call only */
                 return;
         }
         l->inbox = &inbox; // cppcheck-suppress autoVariables; until this returns, or it is freed
@@ -221,7 +223,7 @@ static int on_time_limit(sd_event_source *source, uint64_t usec, void *userdata)
         return 0;
 }
 
-/* Whatever time it is said to be meanwhile. */
+/* By a clock that nobody sets, where GO was seen; else by the row. */
 static uint64_t ran_usec(const struct sg_live *l)
 {
         uint64_t now = sg_now_realtime_usec();
