@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A shim that hadn't joined its groups yet when the daemon died found them collected when it did:
- * that isn't the job's end. */
+/* The daemon died before the shim had joined its groups, which systemd then removed: a shim that
+ * failed of that never ran its job. */
 static bool failed_with_daemon(const struct sg_attempt_info *info, const struct sg_job *row,
                                const struct sg_circumstances *c)
 {
@@ -16,7 +16,7 @@ static bool failed_with_daemon(const struct sg_attempt_info *info, const struct 
                info->exit.stage == SG_STAGE_SETUP && info->fate != SG_ATTEMPT_RUN;
 }
 
-/* What a shim of the foreground has written counts when it can't write any more. */
+/* The record of a shim of the foreground counts once that shim can't write any more. */
 static bool record_counts(const struct sg_attempt_info *info, const struct sg_job *row,
                           const struct sg_circumstances *c)
 {
@@ -39,7 +39,7 @@ enum sg_finding sg_fate_judge(const struct sg_attempt_info *info, const struct s
         return SG_FOUND_NEVER_RAN;
 }
 
-/* What it is about, if that is known here. */
+/* The program or file that the stage is about, if the row has it. */
 static const char *object_of(const struct sg_job *j, enum sg_stage stage, int *ret_size)
 {
         const char *object = stage == SG_STAGE_EXEC                  ? j->command
@@ -72,7 +72,8 @@ static bool died_of_memory(const struct sg_exit *e)
                (e->oom_kills != SG_UNLIMITED && e->oom_kills > 0 && e->exit_code == 128 + SIGKILL);
 }
 
-/* Without a limit of its own it was its class's, or the node had no memory left. */
+/* For a job without a limit of its own it was its class's that it ran into, or the node had no
+ * memory left. */
 static void say_why_oom(struct sg_job *row)
 {
         char limit[SG_FORMAT_MAX];
@@ -120,8 +121,9 @@ static void correct_times(struct sg_exit *e, const struct sg_job *row, uint64_t 
                 e->ended_usec = now_usec;
 }
 
-/* What an ordinary user's shim wrote is a claim: counters and OOM evidence come from the groups,
- * and times must fit. What its children took it does know. */
+/* The record of a foreground shim is its user's claim: counters and evidence of an OOM kill come
+ * from the groups, and times must fit. CPU time and IO are the record's own only where the groups
+ * weren't counted. */
 static void correct_claim(struct sg_exit *e, const struct sg_job *row, const struct sg_end *end,
                           uint64_t now_usec)
 {

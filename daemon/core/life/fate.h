@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 /*
- * What became of an attempt: what its directory says, and what is made of that; and how it ended,
- * from its exit record and from what the kernel counted.
+ * What became of an attempt, judged by its directory; and how it ended, by its exit record and
+ * the kernel's counters.
  */
 
 #include "core/job/job.h"
@@ -31,7 +31,7 @@ enum sg_finding {
 
 struct sg_circumstances {
         bool met;            /* the daemon has just come back */
-        bool host_went_down; /* since the attempt was started */
+        bool host_went_down; /* … since the attempt was started */
 };
 
 enum sg_finding sg_fate_judge(const struct sg_attempt_info *info, const struct sg_job *row,
@@ -41,8 +41,8 @@ enum sg_finding sg_fate_judge(const struct sg_attempt_info *info, const struct s
 struct sg_end {
         const struct sg_exit *record; /* NULL: its keeper was killed */
         bool host_went_down;
-        /* Of the foreground, whose record is its user's claim: what its groups counted; all unknown
-         * where they have gone. */
+        /* For a job of the foreground, whose record is its user's claim: the counters of its
+         * groups, all unknown if these have gone. */
         bool counted;
         uint64_t cpu_usec, memory_peak_bytes, oom_kills, io_read_bytes, io_write_bytes;
 };

@@ -11,7 +11,7 @@ struct sg_life_step {
         const struct sg_life_event *event;
 };
 
-/* What a line makes of the row: each names what has happened to the job (row.c). */
+/* How a line changes the row. The names say what has happened to the job (row.c). */
 #define SG_LIFE_ROWS(X)                                                                            \
         X(BEGIN, row_begin)                                                                        \
         X(UNSTORED, row_unstored)                                                                  \
@@ -69,5 +69,6 @@ void sg_life_write_row(enum sg_life_row row, struct sg_life_step *s);
 /* Notes what is known from now on, and finds the line; NULL: there is none. */
 const struct sg_life_rule *sg_life_match(const struct sg_life_step *s);
 
-/* The node is short of something, or who starts shims is away: not the job's fault. */
+/* Whether an error may pass by itself, as the node is short of something or the launcher is away:
+ * it isn't the job's fault. */
 bool sg_life_may_pass(int error);

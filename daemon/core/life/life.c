@@ -82,7 +82,7 @@ unsigned sg_life_timers(enum sg_life_state state)
         }
 }
 
-/* What is known of the attempt from now on, whatever is made of it. */
+/* Notes what the event tells of the attempt, whichever line of the table it is for. */
 static void note(struct sg_life *life, const struct sg_job *row, enum sg_life_event_kind kind)
 {
         switch (kind) {
@@ -96,14 +96,14 @@ static void note(struct sg_life *life, const struct sg_job *row, enum sg_life_ev
         case SG_LIFE_E_LOOKED:
                 life->met = false;
                 break;
-        case SG_LIFE_E_INTENT_STORED: /* (it may have been for an attempt before) */
+        case SG_LIFE_E_INTENT_STORED: /* (the row has none if it was for an earlier attempt) */
                 life->doomed = row->intent != SG_INTENT_NONE;
                 break;
         case SG_LIFE_E_HANDED:
         case SG_LIFE_E_LAUNCHED:
                 life->keeper = true;
                 break;
-        case SG_LIFE_E_FOLLOWED: /* what was sent before that may have reached nobody */
+        case SG_LIFE_E_FOLLOWED: /* a SIGKILL that was sent before may have reached nobody */
                 life->keeper = true;
                 life->killed = false;
                 break;
@@ -136,8 +136,8 @@ static void add(struct sg_life_plan *plan, enum sg_life_action action)
         plan->actions[plan->n++] = action;
 }
 
-/* SIGKILL is sent once; without a grace it is sent at once. What is to end isn't kept from that for
- * any reason. */
+/* SIGKILL is sent once, and at once if there is no grace. A job that is to end doesn't stay frozen,
+ * whatever the reasons are. */
 static void add_signal(struct sg_life_plan *plan, struct sg_life *life, struct sg_job *row,
                        enum sg_life_action action)
 {
@@ -150,7 +150,7 @@ static void add_signal(struct sg_life_plan *plan, struct sg_life *life, struct s
         }
         life->killed = true;
         add(plan, SG_LIFE_DO_KILL);
-        if (row->foreground) /* its user can stop the keeper, or have another in its place */
+        if (row->foreground) /* the keeper is its user's, who may have stopped or replaced it */
                 add(plan, SG_LIFE_DO_ARM_KEEPER);
 }
 

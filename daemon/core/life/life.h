@@ -28,7 +28,8 @@
 #include "core/life/names.h"
 #include "core/life/states.h"
 
-/* Of `run`, by Ctrl-C, with its terminal, or as the governor was away for too long. */
+/* Why a job of `run` ended before its start: Ctrl-C, the end of its terminal, or a governor that
+ * was away for too long. */
 #define SG_LIFE_RUNNER_GONE "its schedctl run went away before it started"
 
 /* It was let go, and its program hasn't begun. */
@@ -38,20 +39,20 @@
 /* Where it stands, and what of its attempt is there. */
 struct sg_life {
         enum sg_life_state state;
-        bool keeper;    /* its shim is known, and watched */
-        bool placed;    /* its groups are there */
-        bool ready;     /* its process waits to become the job */
-        bool gate;      /* is open */
-        bool released;  /* GO was sent */
-        bool aside;     /* … and its program takes its time to begin */
-        bool doomed;    /* that it is to end is durable */
-        bool killed;    /* SIGKILL was sent */
-        bool again;     /* after this end it goes back to the queue */
-        bool met;       /* by a daemon that came back, which doesn't know yet what became of it */
-        bool may_pass;  /* what kept it from starting */
-        bool graceless; /* jobs aren't given time to end: set by the caller */
-        unsigned asked; /* to hold or to freeze it, and not answered yet */
-        unsigned failed_starts; /* in a row, whose keeper never got as far as the gate */
+        bool keeper;   /* its shim is known, and watched */
+        bool placed;   /* its groups are there */
+        bool ready;    /* its process waits to become the job */
+        bool gate;     /* is open */
+        bool released; /* GO was sent */
+        bool aside;    /* … and its program takes its time to begin */
+        bool doomed;   /* that it is to end is durable */
+        bool killed;   /* SIGKILL was sent */
+        bool again;    /* after this end it goes back to the queue */
+        bool met;      /* found by a daemon that came back and doesn't know yet what became of it */
+        bool may_pass; /* the obstacle that kept it from starting */
+        bool graceless;         /* jobs aren't given time to end: set by the caller */
+        unsigned asked;         /* requests to hold or to freeze it that aren't answered yet */
+        unsigned failed_starts; /* starts in a row whose keeper never got as far as the gate */
 };
 
 /* Only what belongs to its kind is set; all is borrowed. */
@@ -82,7 +83,7 @@ struct sg_life_plan {
 int sg_life_step(struct sg_life *life, struct sg_job *row, const struct sg_life_event *e,
                  struct sg_life_plan *ret);
 
-/* A timer per purpose; one that its state has no use for is off. */
+/* One timer for each purpose. Timers that the state has no use for are off. */
 enum sg_life_timer {
         SG_LIFE_TIMER_TIME_LIMIT,
         SG_LIFE_TIMER_GRACE,
@@ -93,9 +94,9 @@ enum sg_life_timer {
         SG_LIFE_TIMER_CLEAR,
         _SG_LIFE_TIMER_MAX,
 };
-unsigned sg_life_timers(enum sg_life_state state); /* bits: which may be on */
+unsigned sg_life_timers(enum sg_life_state state); /* a bit for each timer that may be on */
 
-/* Others know of it. */
+/* Others may see the job. */
 static inline bool sg_life_is_shown(const struct sg_life *life)
 {
         return life->state != SG_LIFE_NEW;
@@ -107,13 +108,13 @@ static inline bool sg_life_is_settled(const struct sg_life *life)
         return life->state >= SG_LIFE_LINGERING;
 }
 
-/* Its row says how it ended, or that it is queued again, and is on its way to the disk. */
+/* Its row, which says how it ended or that it is queued again, is on its way to the disk. */
 static inline bool sg_life_is_closing(const struct sg_life *life)
 {
         return life->state >= SG_LIFE_LISTENING;
 }
 
-/* Its keeper may come over another gate, where the one that it had is closed. */
+/* If its gate is closed, its keeper may come back and bring another one. */
 static inline bool sg_life_may_come_back(const struct sg_life *life)
 {
         return life->state == SG_LIFE_RELEASED || life->state == SG_LIFE_RUNNING ||
@@ -136,12 +137,13 @@ static inline bool sg_life_end_is_stored(const struct sg_life *life)
         return life->state >= SG_LIFE_CLEARING && !life->again;
 }
 
-/* What is asked for may be: HOLD; FREEZE. It isn't so already, or may not be when it is stored; one
- * that is to end isn't frozen any more. */
+/* Whether HOLD or FREEZE may be sent to it now. HOLD: while it is queued. FREEZE: while it runs,
+ * unless it is as asked for already and no other request is under way; a job that is to end isn't
+ * frozen any more. */
 bool sg_life_may_hold(const struct sg_life *life, const struct sg_job *row);
 bool sg_life_may_freeze(const struct sg_life *life, const struct sg_job *row, uint64_t reasons,
                         bool on);
 
-/* It is on its way from the queue to GO, and in the background: only so many are at a time. What
- * follows is up to its user: opening its output may take forever. */
+/* A background job on its way from the queue to GO. The number of these is bounded. What comes
+ * after GO isn't counted, as it is up to the user: opening the output may take forever. */
 bool sg_life_is_starting(const struct sg_life *life, const struct sg_job *row);

@@ -28,7 +28,7 @@
         X(FATE_RUN)  /* published by us */                                                         \
         X(FATE_VOID) /* … or not */                                                              \
         X(GO_FAILED)                                                                               \
-        X(STARTED)   /* its keeper's word, or the job itself was heard */                          \
+        X(STARTED)   /* its keeper says so, or the job itself has reported */                      \
         X(SILENCE)   /* its keeper has said nothing for too long */                                \
         X(OVER)      /* nothing of it lives, as its keeper says */                                 \
         X(ENDED)     /* its record is durable, as its keeper says */                               \
@@ -42,7 +42,7 @@
         X(EMPTY)      /* nothing lives in its groups: `end` */                                     \
         X(LEFT)       /* an adopted one's group is empty or gone */                                \
         X(TOLD)       /* how it ended, in its row */                                               \
-        X(LAST_WORDS) /* have been read, or nobody waits for them any more */                      \
+        X(LAST_WORDS) /* what it said last has been read, or isn't waited for any more */          \
         X(END_STORED)                                                                              \
         X(END_UNSTORED) /* `error` */                                                              \
         X(STORE_DUE)                                                                               \
@@ -52,7 +52,7 @@
         X(TIME_LIMIT) /* `why` */                                                                  \
         X(GRACE_OVER)                                                                              \
         X(HOLD)        /* in the queue, or no more: `on`, `asker` */                               \
-        X(HOLD_STORED) /* … and since when it was asked for: `asked_usec` */                     \
+        X(HOLD_STORED) /* … with the time of the request: `asked_usec` */                        \
         X(HOLD_UNSTORED)                                                                           \
         X(FREEZE) /* for `reasons`, or no more for these: `on`, `asker` */                         \
         X(FREEZE_STORED)                                                                           \
@@ -60,14 +60,14 @@
         X(FROZEN)                                                                                  \
         X(THAWED)                                                                                  \
         X(FREEZE_FAILED) /* or to thaw it: `error`, `why` */                                       \
-        X(SEEN_FROZEN)   /* an adopted one, by whomever */                                         \
+        X(SEEN_FROZEN)   /* an adopted job is frozen, by whomever */                               \
         X(FREEZE_DUE) /* systemd couldn't be reached when it was to freeze an adopted one again */ \
         X(SEEN_THAWED)                                                                             \
         X(KEEPER_LATE) /* its job is dead, and it is still there */
 
 #define SG_LIFE_ACTIONS(X)                                                                         \
         X(ANNOUNCE, announce) /* tell who has subscribed */                                        \
-        X(AWAIT, await)       /* what it is to wait for, then into the queue */                    \
+        X(AWAIT, await)       /* begin to wait for what it depends on, then into the queue */      \
         X(ENQUEUE, enqueue)                                                                        \
         X(LEAVE_QUEUE, leave_queue)                                                                \
         X(TAKE_PLACE, take_place)   /* in the queue, as one that runs */                           \
@@ -107,14 +107,15 @@
         X(TERM, term)                 /* and thaw it, if it is suspended */                        \
         X(KILL, kill)                 /* the same */                                               \
         X(KILL_KEEPER, kill_keeper)                                                                \
-        X(KEEP_BACK, keep_back)       /* out of the queue, as long as it isn't known to be held */ \
+        X(KEEP_BACK, keep_back)       /* out of the queue until it is known whether it is held */  \
         X(STORE_HOLD, store_hold)     /* → HOLD_STORED, _UNSTORED */                             \
         X(STORE_FREEZE, store_freeze) /* → FREEZE_STORED, _UNSTORED */                           \
-        X(UNSTORE_FREEZE, unstore_freeze) /* it isn't for these: the same */                       \
-        X(FREEZE, freeze)                 /* → FROZEN, FREEZE_FAILED */                          \
-        X(THAW, thaw)                     /* → THAWED, FREEZE_FAILED */                          \
-        X(REFREEZE, refreeze)             /* or thaw it, as its row says */                        \
-        X(PAUSE, pause)         /* what measures and governs it, or let that go on, by its row */  \
+        X(UNSTORE_FREEZE,                                                                          \
+          unstore_freeze)     /* it isn't frozen for these after all: the same results */          \
+        X(FREEZE, freeze)     /* → FROZEN, FREEZE_FAILED */                                      \
+        X(THAW, thaw)         /* → THAWED, FREEZE_FAILED */                                      \
+        X(REFREEZE, refreeze) /* or thaw it, as its row says */                                    \
+        X(PAUSE, pause) /* stop measuring and governing it, or go on with that, as its row says */ \
         X(ANSWER, answer)       /* who asked */                                                    \
         X(WIND_UP, wind_up)     /* out of the queue; nobody governs or watches it */               \
         X(LISTEN, listen)       /* → LAST_WORDS */                                               \

@@ -10,12 +10,12 @@
 #include <string.h>
 
 #define FAILED_STARTS_MAX 3
-/* A program that its dynamic loader refuses to run doesn't last as long. */
+/* A program that lasted longer than this wasn't refused by its dynamic loader. */
 #define AT_ONCE_USEC (2ULL * 1000000)
-/* Until a job is started again that couldn't be for want of something on the node. */
+/* How long a job waits that couldn't be started for want of something on the node. */
 #define START_AGAIN_USEC (1ULL * 1000000)
-/* From the start of an attempt that failed to the next one: what fails at once would otherwise keep
- * the node busy with its starts. Doubled with each attempt; the first is before the second. */
+/* From the start of an attempt that failed to the next one, before the second attempt; doubled for
+ * each further one. Otherwise a job that fails at once would keep the node busy with its starts. */
 #define RETRY_FIRST_USEC (1ULL * 1000000)
 #define RETRY_LONGEST_USEC (300ULL * 1000000)
 
@@ -75,7 +75,8 @@ static void row_unstored(struct sg_life_step *s)
         say_cannot(s, "store its start");
 }
 
-/* What is short now may not be later. Nobody asks for another attempt of one that had none. */
+/* What the node is short of may be there later. A requeue that was asked for has come true by this.
+ */
 static void row_back_in_queue(struct sg_life_step *s)
 {
         s->row->state = SG_JOB_QUEUED;
@@ -95,8 +96,8 @@ static void row_admitted(struct sg_life_step *s)
         s->row->pid = s->event->pid;
 }
 
-/* What its user named may never open: a FIFO that nobody reads, a file system that doesn't answer.
- * Other reasons stay. */
+/* A file that the user named may never open: a FIFO that nobody reads, a file system that doesn't
+ * answer. A reason that is there already stays. */
 static void row_hangs(struct sg_life_step *s)
 {
         if (!s->row->reason)
@@ -112,15 +113,15 @@ static void row_started(struct sg_life_step *s)
         s->row->started_usec = s->event->now_usec;
 }
 
-/* A row is stored after what it tells of its group has been done, and may not have been. Of what is
- * to end it says what it was. */
+/* Freezing and thawing are done before their state is stored, so that the row may not say it. The
+ * row of a job that is to end keeps the state that it had. */
 static void say_frozen(struct sg_life_step *s)
 {
         if (!s->life->doomed)
                 s->row->state = s->row->frozen ? SG_JOB_SUSPENDED : SG_JOB_RUNNING;
 }
 
-/* The daemon that had started it died before that was stored. */
+/* A daemon that died may not have stored pid and state of a job that runs. */
 static void row_followed(struct sg_life_step *s)
 {
         if (s->row->pid == 0)
@@ -157,7 +158,7 @@ static void row_time_is_over(struct sg_life_step *s)
         s->row->changed_usec = s->event->now_usec;
 }
 
-/* As soon as it is back in the queue. */
+/* The cancel is carried out as soon as the job is back in the queue. */
 static void row_cancelled_later(struct sg_life_step *s)
 {
         s->row->intent = SG_INTENT_CANCEL;
@@ -176,7 +177,7 @@ static void row_held(struct sg_life_step *s)
         s->row->hold = s->event->on;
 }
 
-/* What is announced is the event that was stored. */
+/* The change is announced with the time of the stored event. */
 static void row_held_in_queue(struct sg_life_step *s)
 {
         row_held(s);
@@ -320,7 +321,7 @@ static void say_retry(struct sg_job *row)
                                         row->key.attempt, sg_job_state_to_string(row->state));
 }
 
-/* What ran for longer than its pause is tried again at once. */
+/* A job that ran for longer than the pause is tried again at once. */
 static void back_off(struct sg_job *row, uint64_t now_usec)
 {
         uint64_t begun_usec = row->started_usec > 0 && row->started_usec < now_usec
@@ -337,8 +338,8 @@ static void back_off(struct sg_job *row, uint64_t now_usec)
                 row->begin_usec = now_usec;
 }
 
-/* As what is preloaded can make a program end. A shell tells its child's signal by its status, and
- * the dynamic loader's is 127. */
+/* Whether it ended as a program may that a preloaded library breaks. A shell passes its child's
+ * signal on as an exit status; 127 is the dynamic loader's. */
 static bool has_crashed(const struct sg_job *row)
 {
         static const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGABRT, SIGFPE};
@@ -350,7 +351,7 @@ static bool has_crashed(const struct sg_job *row)
                row->ended_usec < row->started_usec + AT_ONCE_USEC;
 }
 
-/* Nobody can tell whether it was that: without it will be seen. */
+/* Nobody can tell whether the preload was the cause: the next attempt goes without it. */
 static void doubt_threads(struct sg_job *row)
 {
         _cleanup_free_ char *before = NULL;

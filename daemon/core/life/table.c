@@ -108,7 +108,7 @@ static bool is_not_suspended(const struct sg_life_step *s)
         return !is_suspended(s);
 }
 
-/* Its row doesn't say what it does: that wasn't stored any more. */
+/* Its row says something else than what the job does: the last change was not stored. */
 static bool is_told_otherwise(const struct sg_life_step *s)
 {
         return is_at_start(s) || is_suspended(s) != (s->row->frozen != 0);
@@ -136,13 +136,14 @@ static bool is_to_be_thawed(const struct sg_life_step *s)
                is_suspended(s);
 }
 
-/* What it isn't frozen for after all: who asked is told so. */
+/* Freezing has failed, and somebody asked for it: the reasons are taken back, and the asker is
+ * told. */
 static bool is_not_frozen_for_that(const struct sg_life_step *s)
 {
         return s->event->on && s->event->asker;
 }
 
-/* … and not by us: then nothing would be under way. */
+/* Somebody else has thawed it: no request of ours is under way. */
 static bool is_overruled(const struct sg_life_step *s)
 {
         return has_reason(s) && s->life->asked == 0;
@@ -266,13 +267,13 @@ bool sg_life_holds(const struct sg_life_rule *rule, const struct sg_life_step *s
 
 #define END DO(WIND_UP), DO(LISTEN)
 
-/* Somebody wants it to end: what is wanted is stored before it is done; who asks again gets it at
- * once. */
+/* Somebody wants the job to end: the intent is stored before anything is done. Who asks again has
+ * it done at once. */
 #define STOPS(state, ...)                                                                          \
         LINE(state, STOP, IS_ASKED_AGAIN, AS_IS, state, DO(ACKNOWLEDGE), __VA_ARGS__),             \
                 LINE(state, STOP, ALWAYS, IS_TO_END, state, DO(STORE_INTENT))
 
-/* While there is something to be signalled. */
+/* In states in which there is something to be signalled. */
 #define IS_SIGNALLED(state)                                                                        \
         STOPS(state, DO(KILL)),                                                                    \
                 LINE(state, INTENT_STORED, ALWAYS, AS_IS, state, DO(TERM), DO(ARM_GRACE)),         \
@@ -284,8 +285,9 @@ bool sg_life_holds(const struct sg_life_rule *rule, const struct sg_life_step *s
                 LINE(state, TIME_LIMIT, IS_STOPPING, AS_IS, state, DO(NOTHING)),                   \
                 LINE(state, TIME_LIMIT, ALWAYS, TIME_IS_OVER, state, DO(STORE_INTENT))
 
-/* What is wanted is stored before it is done, and told when it is; of two that are asked for at the
- * same time each is, in their order. What is to end isn't frozen any more. */
+/* A request to freeze is stored before it is carried out, and answered after that; requests that
+ * come together are each carried out, in their order. A job that is to end isn't frozen any more.
+ */
 #define MAY_FREEZE(state)                                                                          \
         LINE(state, FREEZE, ALWAYS, AS_IS, state, DO(STORE_FREEZE)),                               \
                 LINE(state, FREEZE_STORED, IS_TO_BE_FROZEN, FROZEN_FOR, state, DO(FREEZE)),        \
@@ -311,7 +313,8 @@ bool sg_life_holds(const struct sg_life_rule *rule, const struct sg_life_step *s
         LINE(state, STOP, IS_CANCELLED_ON_ITS_WAY_BACK, CANCELLED_LATER, state, DO(NOTHING)),      \
                 LINE(state, STOP, ALWAYS, AS_IS, state, DO(ACKNOWLEDGE)), STAYS(state, PLACED),    \
                 STAYS(state, PLACE_FAILED), STAYS(state, GATE_LOST)
-/* The store answers in order: not behind its end. */
+/* Answers of the store to earlier requests. They come in order, so none comes after the end is
+ * stored. */
 #define STORED_LATE(state)                                                                         \
         LINE(state, HOLD_STORED, ALWAYS, HELD, state, DO(ANSWER)),                                 \
                 LINE(state, HOLD_UNSTORED, ALWAYS, AS_IS, state, DO(ANSWER)),                      \
