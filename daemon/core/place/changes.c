@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-/* With one more than the one that it is busy with PID 1 isn't idle, and an urgent one waits for two
- * at most. */
+/* With one change behind the one that it works on, PID 1 is never idle, and an urgent change waits
+ * for two at most. */
 #define IN_FLIGHT_MAX 2
 #define ONE_CPU_PM 1e4
 
@@ -38,7 +38,7 @@ bool sg_changing_wants(const struct sg_changing *s, const struct sg_limits *l,
         return !sg_list_empty(&s->changes) || !in_force(s, l, cpus);
 }
 
-/* A later one says all that this one says. */
+/* Whether a change may be dropped for a later one, which says all that it says. */
 static bool gives_way(const struct sg_change *c)
 {
         return !c->in_flight && !c->awaited && !c->prepared;
@@ -76,7 +76,8 @@ void sg_changes_remove(struct sg_changes *q, struct sg_change *c)
                 sg_list_remove(&c->scope->link);
 }
 
-/* What is given counts twice: what it is taken from has less at once. */
+/* How much a change moves. More for a job counts double, as jobs from which it is taken have less
+ * already. */
 static double moves(uint64_t have, uint64_t want)
 {
         return want > have ? 2 * (double)(want - have) : (double)(have - want);

@@ -33,7 +33,7 @@ struct sg_change {
         struct sg_changing *scope;
         struct sg_limits limits;
         struct sg_cpuset cpus;
-        bool all;      /* not only what differs */
+        bool all;      /* send all limits, not only those that differ */
         bool awaited;  /* somebody wants to hear how it ended */
         bool prepared; /* something was done for it that only its end undoes */
         bool in_flight;
@@ -43,17 +43,20 @@ void sg_changes_init(struct sg_changes *q);
 void sg_changing_init(struct sg_changing *s, const struct sg_limits *limits,
                       const struct sg_cpuset *cpus);
 
-/* Whether there is anything to change: these aren't in force, or something is on its way. */
+/* Whether there is anything to change: these limits aren't in force, or another change is on its
+ * way. */
 bool sg_changing_wants(const struct sg_changing *s, const struct sg_limits *l,
                        const struct sg_cpuset *cpus);
-/* `replaced` gets those that give way to it: to be freed, nobody waits for them. */
+/* Adds c. `replaced` gets the changes that give way to it, for which nobody waits: the caller frees
+ * them. */
 void sg_changes_add(struct sg_changes *q, struct sg_changing *s, struct sg_change *c,
                     struct sg_list *replaced);
 void sg_changes_remove(struct sg_changes *q, struct sg_change *c);
 
-/* The one to be sent now, if it isn't void; NULL: none may be, or none waits. */
+/* The change to be sent now, unless it is void; NULL: none waits, or enough are in flight. */
 struct sg_change *sg_changes_next(const struct sg_changes *q);
-/* It is back to what it was before it was sent, and nobody would hear of it. */
+/* Whether a change has become void: what it asks for is in force, and nobody waits to hear of it.
+ */
 bool sg_change_is_void(const struct sg_change *c);
 void sg_changes_sent(struct sg_changes *q, struct sg_change *c);
 void sg_changes_back(struct sg_changes *q, struct sg_change *c); /* it got no answer: it waits */

@@ -2,7 +2,8 @@
 #include "core/place/cpus.h"
 #include <stdlib.h>
 
-/* How far a CPU is from home; siblings of cores of which the job gets another CPU before. */
+/* How far a CPU is from home. A sibling is a CPU of a core of which the job gets another CPU
+ * before. */
 enum distance {
         SAME_CACHE,
         SAME_NODE,
@@ -16,11 +17,11 @@ enum distance {
 struct view {
         const struct sg_cpus_place *place;
         struct sg_cpuset from, mine;
-        uint32_t on_core[SG_CPUS_MAX]; /* others' CPUs of it, by its name */
-        uint16_t first[SG_CPUS_MAX];   /* of its CPUs the one to be taken before the others */
+        uint32_t on_core[SG_CPUS_MAX]; /* CPUs of other jobs on each core, by the core's name */
+        uint16_t first[SG_CPUS_MAX];   /* the CPU of each core that is taken before the others */
 };
 
-/* The other jobs that have it. */
+/* How many other jobs have a CPU. */
 static uint32_t load(const struct view *v, unsigned cpu)
 {
         uint32_t n = v->place->jobs[cpu];
@@ -60,7 +61,7 @@ static void look(struct view *v, const struct sg_cpus_place *p, const struct sg_
         }
 }
 
-/* Numbers in one, of which the first is the most important, and less is better. */
+/* Packs numbers into one key, the most important first. Less is better. */
 static uint64_t rank(uint64_t key, unsigned bits, uint64_t value)
 {
         uint64_t most = (UINT64_C(1) << bits) - 1;

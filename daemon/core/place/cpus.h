@@ -30,9 +30,10 @@ struct sg_cpus_place {
         bool stays;           /* whoever else is there: 3 before 1 and 2, and also if not allowed */
 };
 
-/* n of them, or all, if there are fewer. */
+/* Chooses n CPUs, or all, if there are fewer. */
 void sg_cpus_pick(const struct sg_cpus_place *p, uint64_t n, struct sg_own_cpus *ret);
-/* So that it has n. As many as it has: better ones, if there are such. */
+/* Gives to `own` or takes from it until it has n. If it has n already, better CPUs may take their
+ * place. */
 void sg_cpus_resize(const struct sg_cpus_place *p, uint64_t n, struct sg_own_cpus *own);
 /* Where a job with these CPUs is at home, if nobody knows where it began. */
 uint16_t sg_cpus_home(const struct sg_topology *t, const struct sg_cpuset *cpus);

@@ -2,15 +2,15 @@
 #include "core/place/pace.h"
 #include "base/parse.h"
 
-/* One start at a time, and after a slow answer a pause of the same length; another one in flight
- * for each time that it has answered at once QUICK_ANSWERS times in a row. */
+/* Starts come one at a time, and after a slow answer follows a pause of the same length. One more
+ * may be in flight for each QUICK_ANSWERS quick answers in a row. */
 #define IN_FLIGHT_MAX 4
 #define QUICK_USEC (10ULL * 1000)
 #define QUICK_ANSWERS 8
 #define PAUSE_MAX_USEC (200ULL * 1000)
 
-/* A slice is gone within a few of these; a scope that is stopped right after its start (systemd
- * 36781) isn't a second time. */
+/* A slice that is just going is gone within a few retries; a scope that systemd stops right after
+ * its start (systemd 36781) isn't stopped a second time. */
 #define CONFLICTS_MAX 50
 #define MISPLACED_MAX 1
 

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What was refused, or not answered, is asked again after so long. */
+/* After how long a request is made again that was refused or not answered. */
 #define SG_PACE_RETRY_USEC (100ULL * 1000)
 
 /* All zero to begin with. */
@@ -24,12 +24,12 @@ struct sg_pace {
 uint64_t sg_pace_wait(const struct sg_pace *p, uint64_t now_usec);
 void sg_pace_started(struct sg_pace *p);
 void sg_pace_over(struct sg_pace *p); /* well or not */
-/* It has said where a scope is, which it was asked at that time. */
+/* systemd has said where a scope is, for which it was asked at `asked_usec`. */
 void sg_pace_answered(struct sg_pace *p, uint64_t asked_usec, uint64_t now_usec);
-/* It said no, or wasn't there. */
+/* systemd has refused, or wasn't there. */
 void sg_pace_refused(struct sg_pace *p, uint64_t now_usec);
 
-/* Of one scope; all zero to begin with. */
+/* Setbacks of one scope; all zero to begin with. */
 struct sg_pace_setbacks {
         unsigned conflicts, misplaced;
 };
@@ -41,5 +41,5 @@ enum sg_pace_setback {
         SG_PACE_NO,        /* systemd doesn't want to, or there is no process any more */
 };
 
-/* Whether it is asked for again. */
+/* Whether systemd is to be asked again for the scope. */
 bool sg_pace_again(struct sg_pace_setbacks *s, enum sg_pace_setback what);

@@ -24,7 +24,7 @@ struct sg_topology {
 
 /* Nothing is known: each CPU is a core, and they have all the rest in common. */
 void sg_topology_init(struct sg_topology *t);
-/* These are together; named by the lowest of them. */
+/* Says that these CPUs have a core (cache, …) in common, which is named by the lowest of them. */
 void sg_topology_join(struct sg_topology *t, enum sg_level level, const struct sg_cpuset *cpus);
 
 static inline bool sg_topology_shares(const struct sg_topology *t, enum sg_level level, unsigned a,
