@@ -3,12 +3,12 @@
 #include <math.h>
 
 #define CAP_STEP .02
-/* What waits for its turn has its floor only, a hundredth of the largest weight or less, and
- * whenever somebody's turn begins or ends all of these differ. */
+/* A job that waits for its turn has only its floor, a hundredth of the largest weight or less. The
+ * weights of all such jobs differ whenever somebody's turn begins or ends. */
 #define SLIGHT .01
 #define SLIGHT_INTERVALS 10
-/* A program that divides its work anew, and a process that moves to other CPUs, have to earn that
- * back before the next time. */
+/* Time between two changes of an allocation: a program that divides its work anew, or moves to
+ * other CPUs, has to earn back first what that costs. */
 #define ALLOCATION_SEC .25
 
 static bool differs(double have, double want, double step)
@@ -23,7 +23,7 @@ static bool cap_differs(uint64_t have, uint64_t want)
         return differs((double)have, (double)want, CAP_STEP);
 }
 
-/* Far apart: by more than half of the larger. */
+/* Whether two weights are far apart: by more than half of the larger one. */
 static bool leaps(const struct sg_applied *have, const struct sg_applied *want)
 {
         return have->weight == 0 || differs(have->weight, want->weight, .5) ||

@@ -26,11 +26,12 @@ struct sg_changed {
 
 struct sg_planned {
         struct sg_applied want;
-        bool moved;      /* to another list: it is written even if the numbers hardly differ */
-        bool misplaced;  /* it is to have other CPUs, if only as many */
+        bool moved;      /* it is in another list of its policy: small changes are written, too */
+        bool misplaced;  /* it is to have other CPUs, also if not more or fewer */
         double now;      /* s */
         double interval; /* s: a mere adjustment waits until so long after the last change */
-        uint32_t most;   /* the largest weight of all: of what is slight beside it longer */
+        uint32_t most; /* the largest weight of all: a weight that is slight beside it waits longer
+                        */
 };
 
 enum {
@@ -41,10 +42,10 @@ enum {
         SG_WRITE_ALLOCATION = SG_WRITE_THREADS | SG_WRITE_CPUS,
 };
 
-/* What to write, SG_WRITE_*. *ret_due: if something has to wait, when it may be written; else
- * INFINITY. */
+/* What to write now, SG_WRITE_*. *ret_due: when the rest may be written; INFINITY: there is no
+ * rest. */
 unsigned sg_diff_writes(const struct sg_applied *have, const struct sg_changed *changed,
                         const struct sg_planned *p, double *ret_due);
-/* What is in force when that is written. */
+/* What is in force once `write` is written. */
 struct sg_applied sg_diff_applied(const struct sg_applied *have, const struct sg_applied *want,
                                   unsigned write);

@@ -40,8 +40,8 @@ static int domain_new(struct sg_domain **ret, const struct sg_share_settings *se
         return 0;
 }
 
-/* With other parameters, of the same policy: what it has promised and counted holds on, as it does
- * over a restart. */
+/* A domain of the same policy with other parameters takes over what the old one has promised and
+ * counted, as it would over a restart. */
 static void inherit(struct sg_domain *d, const struct sg_domain *from)
 {
         _cleanup_(sg_record_deinitp) struct sg_record state = {0};
@@ -122,7 +122,7 @@ static bool holds(struct sg_domain *const *domains, size_t n, const struct sg_do
         return false;
 }
 
-/* Those of a that b doesn't have. */
+/* Frees the domains of a that aren't in b. */
 static void free_others(struct sg_domain **a, size_t n_a, struct sg_domain *const *b, size_t n_b)
 {
         for (size_t i = 0; i < n_a; i++)

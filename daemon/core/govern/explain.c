@@ -107,7 +107,7 @@ static void say_deadline(struct text *t, const struct sg_governor *g, const stru
         say(t, "\n");
 }
 
-/* Of one that has said nothing, these are an average's. */
+/* For a job that has said nothing, milestones are those of an average one. */
 static void say_milestones(struct text *t, const struct sg_governor *g, const struct sg_estimate *e)
 {
         static const char *const names[] = {"90 %", "95 %", "99 %"};
@@ -124,7 +124,8 @@ static void say_milestones(struct text *t, const struct sg_governor *g, const st
                 say(t, " of CPU time\n");
 }
 
-/* How much later than NoHarm= says: growth promises that while it plans (share/policy-growth.c). */
+/* Says by how much a promise is later than NoHarm= has it: growth promises less while it plans
+ * (share/policy-growth.c). */
 static void say_harm(struct text *t, const struct sg_governed *j, const struct sg_share_why *why)
 {
         double fair = why->virtual_finish - j->domain_arrival;

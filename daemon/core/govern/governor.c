@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The governor's jobs: they come, are heard of, and go. What follows from it is decided in
- * step.c.
+ * The governor's jobs: they come, report, and go. What follows from that is decided in step.c.
  */
 
 #include "core/govern/internal.h"
@@ -10,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Exponents of speed-ups, between programs of a class, and between runs of one. */
+/* By how much exponents of speed-ups differ: between programs of a class, and between runs of one
+ * program. */
 #define PROGRAMS_DIFFER .25
 #define RUNS_DIFFER .08
 
@@ -81,7 +81,8 @@ static struct sg_usual usual_of(struct sg_governor *g, const struct sg_governed 
         return past ? sg_past_usual(past, &of_class, RUNS_DIFFER) : of_class;
 }
 
-/* What it has shown is known of the next. Without memory for it, it isn't. */
+/* Keeps how the job has scaled for the next jobs of its program and class. If there is no memory
+ * for it, it is forgotten. */
 static void keep_pace(struct sg_governor *g, const struct sg_governed *j)
 {
         const struct sg_pace *pace = sg_learner_pace(j->learner);

@@ -30,8 +30,8 @@ struct sg_governor *sg_governor_free(struct sg_governor *g);
  * Policies whose parameters stay keep their state. -ENOMEM: as before. */
 int sg_governor_configure(struct sg_governor *g, double cpus,
                           const struct sg_governor_class *classes, size_t n);
-/* Before jobs are added. The node's CPUs are things that a job can have whole, and what is said of
- * jobs' threads holds; else they are a measure of speed. */
+/* To be called before jobs are added. True: CPUs are things that a job can have whole, and jobs'
+ * numbers of threads matter. False: CPUs are a measure of speed. */
 void sg_governor_plan_cpus(struct sg_governor *g, bool whole);
 
 struct sg_governor_job {
@@ -39,8 +39,8 @@ struct sg_governor_job {
         const char *class;
         uint32_t uid;
         double now, arrival; /* arrival: when it began to run, ≤ now */
-        double cpus;     /* what it said it can use, or the runtime of one that follows; 0 = didn't
-                          * say: one, until it is measured */
+        double cpus; /* how many it can use, by its user's word, or its runtime's if it follows; 0 =
+                        not said: one, until its use is measured */
         double cpus_max; /* by quota, CPU set and threads; INFINITY */
         double weight;   /* among its class's, where nothing else decides (fair); 100 is usual */
         double deadline; /* INFINITY = none */
@@ -48,8 +48,9 @@ struct sg_governor_job {
         bool aside, restarted;
         uint64_t program; /* which of its user's (core/job/command.h); 0 = not known */
         uint64_t steps;   /* as declared; 0 = not */
-        bool elastic; /* it has as many threads as it is told: what it uses isn't what it could */
-        bool follows; /* its runtime says so, of who didn't say what it can use: the same */
+        bool elastic; /* it has the threads that it is told: its use doesn't show what it could use
+                       */
+        bool follows; /* the same, by its runtime's word; its user hasn't said what it can use */
 };
 
 int sg_governor_add(struct sg_governor *g, const struct sg_governor_job *j);
@@ -61,9 +62,8 @@ void sg_governor_use(struct sg_governor *g, uint64_t key, const struct sg_learne
 void sg_governor_count(struct sg_governor *g, uint64_t key, double now, double cpu);
 void sg_governor_hold(struct sg_governor *g, uint64_t key, double now, bool held);
 enum sg_ended {
-        SG_ENDED_BY_OTHERS, /* was cancelled, or goes back to the queue: there never was more of it
-                             */
-        SG_ENDED_BADLY,     /* by itself or at its limit: so much it was */
+        SG_ENDED_BY_OTHERS, /* cancelled, or back to the queue: its size was what it has used */
+        SG_ENDED_BADLY,     /* ended by itself or at its limit: its size was what it has used */
         SG_ENDED_WELL,      /* … and its size says something of its class's */
 };
 void sg_governor_end(struct sg_governor *g, uint64_t key, double now, double cpu,
@@ -90,14 +90,14 @@ struct sg_governor_plan {
         const struct sg_class_decision *classes;
         size_t n_classes;
         double next; /* when to step again if nothing happens; INFINITY = never */
-        bool calm;   /* everybody can have all that they can use: nothing was to be decided */
+        bool calm;   /* all jobs together want no more than the node: there was nothing to decide */
 };
 
 /* As decided last; 0 = no job of it runs. */
 uint32_t sg_governor_class_weight(const struct sg_governor *g, const char *class);
 
-/* By what is known now: weights don't matter, and each job keeps its own. Reports change nothing as
- * long as this holds. */
+/* Whether all jobs together want no more than the node, by what is known now. Then weights don't
+ * matter, each job keeps its own, and reports change nothing. */
 bool sg_governor_is_calm(const struct sg_governor *g);
 
 int sg_governor_step(struct sg_governor *g, double now, struct sg_governor_plan *ret);
@@ -108,7 +108,7 @@ void sg_governor_remember(struct sg_governor *g, const char *class, double cpu, 
 /* NULL: no such class. */
 const struct sg_class_history *sg_governor_history(const struct sg_governor *g, const char *class);
 
-/* The last one on it; NULL = none yet. Until the next call on g. */
+/* The last decision on a job; NULL = none yet. Valid until the next call on g. */
 const struct sg_decision *sg_governor_decision(const struct sg_governor *g, uint64_t key);
 /* The chain of numbers behind a job's share, in plain words, several lines; -ENOENT. */
 int sg_governor_explain(const struct sg_governor *g, uint64_t key, char **ret);

@@ -20,7 +20,7 @@ struct sg_domain {
         void *state;
         double clock, capacity; /* its time at governor.now; its part of the node since then */
         double interval;        /* back-off */
-        double next;            /* in its clock: what its policy asked for */
+        double next;            /* when its policy asked to be called again, in its clock */
         uint32_t n_classes;
         const struct sg_domain *heir_of; /* while the configuration changes */
 };
@@ -50,7 +50,7 @@ struct sg_governed {
         enum sg_goal goal;
         uint64_t program, steps; /* as declared; 0 = not */
         bool aside, restarted, elastic, follows, held;
-        bool stood; /* was held, or is, since its use was last told */
+        bool stood; /* was held at some time since its use was last told */
         struct sg_learner *learner;
         struct sg_decision decision; /* of the last step; key 0 = none yet */
 };
@@ -75,7 +75,8 @@ struct sg_governor {
         size_t n_jobs, jobs_room;
         struct sg_remembered *remembered;
         size_t n_remembered;
-        double forget_at;          /* … who hasn't come back by then; 0 = not set yet */
+        double forget_at; /* when `remembered` jobs that haven't come back are dropped; 0 = not set
+                           */
         struct sg_share_job *seen; /* during a step, as the next */
         struct sg_share_out *outs;
         /* reused from step to step */
@@ -87,7 +88,8 @@ struct sg_governor {
 
 struct sg_governed *sg_governor_find(const struct sg_governor *g, uint64_t key);
 struct sg_domain *sg_domain_free(struct sg_domain *d);
-/* Its jobs get whole CPUs, and how they scale is a curve. */
+/* Whether the domain's jobs get whole CPUs; then the way in which they scale is a curve, else an
+ * exponent. */
 bool sg_governor_is_whole(const struct sg_governor *g, const struct sg_domain *d);
 /* What was known of jobs that haven't been added again. */
 void sg_governor_forget(struct sg_governor *g);
@@ -95,5 +97,5 @@ void sg_governor_forget(struct sg_governor *g);
 void sg_governor_advance(struct sg_governor *g, double now);
 /* Something happened: domains look again soon. */
 void sg_governor_stir(struct sg_governor *g);
-/* Into its class's domain, unless it is there; from its arrival. */
+/* Puts a job into the domain of its class, unless it is there already. */
 void sg_governor_enter(struct sg_governor *g, struct sg_governed *j);

@@ -2,12 +2,12 @@
 #include "core/govern/pulse.h"
 #include <math.h>
 
-/* Jobs that are started or ended together, and reports that come in one round: one step for all. */
+/* Jobs that start or end together, and reports that come in one round, share one step. */
 #define GATHER_SEC .005
-/* Between two steps whatever a policy asks for: what it expects of a job doesn't come, and is
- * always near, while that sleeps. */
+/* Least time between two steps that a policy asks for: while a job sleeps, what the policy expects
+ * of it stays near and doesn't come. */
 #define PAUSE_SEC .1
-/* What is due so soon comes with the round: one wake-up less. */
+/* A step that is due so soon is made with the round: one wake-up less. */
 #define SOON_SEC .1
 
 void sg_pulse_init(struct sg_pulse *p)
@@ -36,7 +36,8 @@ void sg_pulse_report(struct sg_pulse *p, double now, double tick)
                 sg_pulse_by(p, fmax(now + GATHER_SEC, p->stepped + tick));
 }
 
-/* Where there was nothing to decide, it is jobs that want more than before that end this. */
+/* A node on which nothing was to be decided is calm until jobs want more than before: that is seen
+ * by rounds. */
 bool sg_pulse_goes_with_round(const struct sg_pulse *p, double now, bool calm)
 {
         return p->due < now + SOON_SEC || (p->calm && !calm);

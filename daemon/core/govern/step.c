@@ -14,10 +14,10 @@
 #include <string.h>
 
 #define SAME_SHARE 1e-3
-#define EXPONENT_MIN .05 /* of what takes part in plans */
-#define SEVERAL 1.2      /* CPUs: who can use fewer has no thread that could want another */
+#define EXPONENT_MIN .05 /* of a job in a plan, at least */
+#define SEVERAL 1.2      /* CPUs: a job that can use fewer has only one thread */
 #define RETURN_SEC 300   /* jobs that ran when we were restarted are found again by then */
-#define NEW_TICKS 3      /* until its use has been counted */
+#define NEW_TICKS 3      /* ticks until the use of a new job has been counted */
 #define MOSTLY_IDLE .5
 
 static int make_room(struct sg_governor *g)
@@ -37,7 +37,7 @@ static int make_room(struct sg_governor *g)
         return g->seen && g->outs ? 0 : -ENOMEM;
 }
 
-/* They are large, and steps of many jobs are rare. */
+/* The arrays are large, and steps with many jobs are rare: they aren't kept. */
 static void drop_room(struct sg_governor *g)
 {
         free(g->seen);
@@ -46,7 +46,8 @@ static void drop_room(struct sg_governor *g)
         g->outs = NULL;
 }
 
-/* Of the node. What was measured, what it said, or one CPU; within its bounds. */
+/* The part of the node that a job can use: as measured, as it said, or one CPU; within its bounds.
+ */
 static double width_of(const struct sg_governor *g, const struct sg_governed *j)
 {
         double width = sg_learner_width(j->learner);
@@ -158,7 +159,8 @@ static struct sg_share_snapshot fill(struct sg_governor *g, const struct sg_doma
         struct sg_share_snapshot s = {
                 .now = d->clock, .classes = g->share_classes, .jobs = g->seen};
 
-        /* Beside others its part of the node isn't of whole CPUs, and their threads come and go. */
+        /* Beside other domains its part of the node isn't a whole number of CPUs, and threads of
+         * their jobs come and go. */
         if (sg_governor_is_whole(g, d))
                 s.cpus = fmax(d->capacity * g->cpus, 1);
         for (size_t c = 0; c < g->n_classes; c++) {
@@ -222,8 +224,8 @@ static int step_domain(struct sg_governor *g, struct sg_domain *d)
         return 0;
 }
 
-/* On a node that is mostly idle jobs that have just begun don't count: most that people start there
- * hardly use it. */
+/* On a node that is mostly idle, jobs that have just begun don't count: most of them hardly use it.
+ */
 bool sg_governor_is_calm(const struct sg_governor *g)
 {
         double wanted = 0, perhaps = 0;
@@ -242,7 +244,7 @@ bool sg_governor_is_calm(const struct sg_governor *g)
         return wanted + (wanted > MOSTLY_IDLE ? perhaps : 0) <= 1 + SAME_SHARE;
 }
 
-/* The kernel can't tell weights apart that hardly differ: what is in force stays then. */
+/* The kernel can't tell weights apart that hardly differ: then the one in force stays. */
 static uint32_t steady(double weight, uint32_t before)
 {
         uint32_t now = sg_share_round_weight(weight);
@@ -250,8 +252,8 @@ static uint32_t steady(double weight, uint32_t before)
         return fabs((double)now - (double)before) < SG_DIFF_WEIGHT_STEP * before ? before : now;
 }
 
-/* Classes of one domain, if that is governed, get what their jobs are to have in sum; else, and
- * among domains, what their files say. */
+/* The weight of a class. If its domain has several classes and is governed, it is by the sum of the
+ * shares that the class's jobs are to have; else, and among domains, by the files. */
 static double class_value(const struct sg_governor *g, const struct sg_governed_class *class,
                           bool *ret_governed)
 {
@@ -341,7 +343,7 @@ static int decide(struct sg_governor *g)
         return r;
 }
 
-/* They have ended while nobody was there to see it. */
+/* Remembered jobs that haven't come back have ended while no daemon ran. */
 static void forget_the_gone(struct sg_governor *g)
 {
         if (g->n_remembered == 0)

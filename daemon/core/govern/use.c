@@ -15,8 +15,9 @@ static double seconds(uint64_t usec)
         return count(usec) / USEC_PER_SEC;
 }
 
-/* Both are the same for jobs of one thread, but the first is counted only when a wait is over,
- * which may take many seconds for who isn't to have its turn, and meanwhile looks like sleep. */
+/* How long the job waited for a CPU. Both counters are the same for jobs of one thread, but `each`
+ * counts a wait only when it is over. That may take many seconds for a job whose turn it isn't, and
+ * meanwhile looks like sleep. */
 static uint64_t waited_usec(uint64_t each, uint64_t any)
 {
         if (each == SG_UNLIMITED || any == SG_UNLIMITED)
@@ -41,7 +42,8 @@ static uint64_t sum(uint64_t a, uint64_t b)
         return a == SG_UNLIMITED || b == SG_UNLIMITED ? SG_UNLIMITED : a + b;
 }
 
-/* Nobody says what a disk or a network can do: the most that a job has had is taken for all. */
+/* The capacity of a disk or a network isn't known: the most that any job has had is taken for it.
+ */
 static double part_of_peak(struct sg_use_node *node, enum sg_resource r, double rate)
 {
         static const double least[SG_N_RESOURCES] = {

@@ -16,7 +16,7 @@ struct sg_use_node {
                                         network; 0 to begin with */
 };
 
-/* Of one job, when its use was last told; all zero: never. */
+/* Counters of one job when its use was last told; all zero: never. */
 struct sg_use_last {
         double now, used[SG_N_RESOURCES];
 };

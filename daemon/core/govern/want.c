@@ -5,7 +5,7 @@
 
 #define ONE_CPU_PM 1e4
 #define CAP_MIN_PM 100 /* 1 ms in 100 ms */
-/* So little more than a number of CPUs is no reason for another thread. */
+/* So little more than a whole number of CPUs is no reason for another thread. */
 #define SLIGHT_CPUS .05
 
 static uint64_t cap_pm(double cap, double cpus)
@@ -22,8 +22,8 @@ static uint32_t own_cpus(const struct sg_want_job *j, const struct sg_share_out 
         return j->confinable ? out->cpus : 0;
 }
 
-/* How many make the best of its CPUs, or else its share, of a job that can have more or fewer; 0 =
- * it can't. */
+/* How many threads make the best of its own CPUs, or of its share; 0 = their number can't change.
+ */
 static uint32_t threads(const struct sg_want_job *j, const struct sg_share_out *out, double cpus)
 {
         uint32_t own = own_cpus(j, out);
@@ -43,9 +43,10 @@ struct sg_applied sg_want(const struct sg_want_job *j, const struct sg_share_out
                                    .cpus = own_cpus(j, out)};
 }
 
-/* Who is to wait isn't behind anybody while it is being started: that is short, others wait for it,
- * and it takes locks of the kernel's that all who manage groups need. But what `run` has forked is
- * its user's, and may dawdle. */
+/* A job that is to wait for its turn isn't put behind others while it is being started: the start
+ * is short, other starts wait for it, and it holds locks of the kernel that everybody needs who
+ * manages groups. The process of `run` is its user's, who could dawdle: it has no such advantage.
+ */
 static uint32_t weight_to_begin(const struct sg_want_job *j, uint32_t decided, uint32_t most)
 {
         if (decided >= j->own_weight)
