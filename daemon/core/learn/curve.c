@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Shapes are those of loss curves: exponentials from slow to very fast, hyperbolas, and two-phase
- * ones (Weibull) that begin slowly. All that is between them comes out as a mixture. Their
- * constants and the weights are those of a simulation over ten real training jobs' curves.
+ * The shapes are those of loss curves: exponentials from slow to very fast, hyperbolas, and
+ * two-phase ones (Weibull) that begin slowly. Curves between them come out as mixtures.
+ * Constants and weights were found by a simulation over the curves of ten real training jobs.
  */
 
 #include "core/learn/curve.h"
@@ -147,8 +147,8 @@ struct fit {
         double a, b, weight;
 };
 
-/* What has always been positive is a loss, and doesn't end below zero. This tells much, early: who
- * has lost half of it in no time can't go on like that for long. */
+/* An E that has always been positive is a loss, and doesn't end below zero. This tells much, early:
+ * a job that has lost half of it in no time can't go on like that for long. */
 static double least_end(const struct sg_curve *c)
 {
         for (uint32_t i = 0; i < c->n; i++)
@@ -318,7 +318,7 @@ static size_t find_drop(const struct points *p)
         return first;
 }
 
-/* It was thought to have 99 % behind it, and yet it goes on to get better. */
+/* Whether E goes on to get better though the job was thought to have 99 % behind it. */
 static bool tail_falls(struct sg_curve *c, const struct points *p)
 {
         const struct sg_curve_bin *bin = &p->bins[p->n - 2];
@@ -334,7 +334,7 @@ static bool tail_falls(struct sg_curve *c, const struct points *p)
         return (double)bin->eval < (double)c->tail_eval - TAIL_GAIN * range_of(p);
 }
 
-/* Once for each bin that was filled. */
+/* Looks for a break, once for each bin that was filled. */
 static bool look_for_break(struct sg_curve *c, const struct points *p)
 {
         size_t drop;

@@ -4,14 +4,14 @@
 
 /* Seconds of a job's own time, see take(). */
 #define RECENT 8.0   /* to fade to 1/e: follows a phase, outlasts a checkpoint */
-#define STEADY 30.0  /* what a job is like isn't judged by less … */
-#define CLEAR 10.0   /* … unless it is clear: behind others, it could take for ever to that */
+#define STEADY 30.0  /* least observation for a judgement of what a job is like … */
+#define CLEAR 10.0   /* … unless it is clear: a job that is behind others might never get there */
 #define OBSERVED 1.0 /* less is counting noise */
-#define PILED 8.0    /* data for so many seconds at most are kept for who doesn't come */
-#define SEVERAL 1.5  /* threads that want a CPU at once; less are one, and counting noise */
+#define PILED 8.0    /* data for at most so many seconds pile up for a job that waits */
+#define SEVERAL 1.5  /* threads that want a CPU at once; fewer are one thread and counting noise */
 #define IDLE_BELOW 0.5
 #define IDLE_CLEARLY 0.3
-#define IDLE_ABOVE 0.6 /* a job about one half doesn't go back and forth */
+#define IDLE_ABOVE 0.6 /* hysteresis for a job that uses about one half */
 
 void sg_demand_init(struct sg_demand *d)
 {
@@ -41,11 +41,11 @@ static void judge(struct sg_demand *d)
         d->idle = usual < (d->idle ? IDLE_ABOVE : IDLE_BELOW);
 }
 
-/* How much of its time tells what a job is like: in a wait data pile up, as far as it gets less
- * than it is known to use, and one that is slowed down by these is as fast as any until it has
- * caught up, which takes it no longer than it waited. Seen in turns that are shorter it would never
- * be narrow, and be thought to have time. Where several threads run it isn't data that are short;
- * and as long as nothing is known, this is better. */
+/* Which part of its own time tells what a job is like. While a job that waits for data is kept from
+ * the CPU, its data pile up; afterwards it runs without a pause until it has caught up, which takes
+ * it no longer than it waited. That time doesn't tell: a job with turns shorter than this would
+ * never look narrow. All of the time tells where several threads run, which don't wait for data,
+ * and as long as nothing is known. */
 static double telling(struct sg_demand *d, double dt, double used, double own, double threads)
 {
         double missed = fmax(0, dt - used / sg_demand_cpus(d)), caught_up;
@@ -58,11 +58,12 @@ static double telling(struct sg_demand *d, double dt, double used, double own, d
         return 1 - caught_up / own;
 }
 
-/* What it used per second of its own time, that is what isn't taken up by waiting for a CPU. One
- * that is kept waiting always has something to do when its turn comes, however narrow it is: by the
- * clock it would look wider and wider, and even of its own time it sleeps less than it would. So a
- * time counts for as much as it was left alone in it, and what was seen before outlasts a wait.
- * Where more than one CPU was wanted all the time, so many threads wait. */
+/* Counts what the job used per second of its own time, which is the time in which it didn't wait
+ * for a CPU. A job that is kept waiting always has something to do when its turn comes, however
+ * narrow it is: by the clock it would look wider and wider, and even in its own time it sleeps less
+ * than it would alone. So an interval counts by the part of it that was the job's own, and what was
+ * seen before outlasts a wait. Where more than one CPU was wanted all the time, that many threads
+ * share the wait. */
 static void take(struct sg_demand *d, double dt, double used, double waited)
 {
         double threads, own, tells, counts;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 /*
- * How much CPU a job would use if it could have all: by what it used, and what its threads waited
- * for a CPU, as the kernel counted both.
+ * How much CPU a job would use if it were alone: by the CPU time that it used and the time that
+ * its threads waited for a CPU, as the kernel counted both.
  */
 
 #include <stdbool.h>
 
 struct sg_demand {
         double now, cpu, delay;        /* as last counted; now NaN = never */
-        double stood;                  /* seconds that it was held in all */
+        double stood;                  /* seconds for which it was held, in all */
         double recent, recent_seconds; /* CPU-seconds, in how many of its own; older ones fade */
         double steady, steady_seconds; /* the same, fading more slowly */
-        double observed;               /* seconds of its own that told what it is like */
-        double piled;                  /* seconds that it waited, and hasn't made up for */
+        double observed;               /* seconds of its own time that told what it is like */
+        double piled; /* seconds for which it waited and that it hasn't made up for */
         bool idle;
 };
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#define USE_MIN 0.001   /* part of the node: who uses nothing isn't infinitely efficient */
+#define USE_MIN 0.001   /* part of the node: a job that uses nothing isn't infinitely efficient */
 #define TIME_MIN 1.0    /* seconds: a shorter time is mostly noise */
 #define SCALE_FROM 3    /* values, for the scale to be judged by the range */
 #define FAR 10.0        /* ranges from the usual: not believed at once */
@@ -80,7 +80,8 @@ static void take(struct sg_efficiency *e, const struct sg_eval_point *p)
         refer(e);
 }
 
-/* Whether p is to wait; those that waited and turn out to be right go before it. */
+/* Whether p is held back. Points that were held back and turn out to be right are taken before it.
+ */
 static bool hold_back(struct sg_efficiency *e, const struct sg_eval_point *p,
                       struct sg_eval_point *taken, size_t *n)
 {

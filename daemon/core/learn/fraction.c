@@ -37,7 +37,8 @@ static bool has_steps(const struct sg_report *r)
         return (r->has & SG_REPORT_STEP) && (r->has & SG_REPORT_TOTAL) && r->total > 0;
 }
 
-/* Of steps in the epoch under way; < 0: they are of something else, that is done in between. */
+/* The part of the epoch under way that its steps say is done; < 0: the steps are of something else
+ * that is done in between. */
 static double within_epoch(const struct sg_fraction *f, const struct sg_report *r)
 {
         if (r->total != f->steps)
@@ -52,7 +53,7 @@ static void enter_epoch(struct sg_fraction *f, const struct sg_report *r)
         if (has_steps(r))
                 f->steps = r->total;
         if (!f->by_epochs)
-                f->total = 0; /* of steps it was */
+                f->total = 0; /* the old total was one of steps */
         f->by_epochs = true;
         f->epoch = r->epoch;
 }
@@ -75,7 +76,8 @@ static double feed_epochs(struct sg_fraction *f, const struct sg_report *r)
 
         if (r->has & SG_REPORT_EPOCH)
                 enter_epoch(f, r);
-        /* Of two counters within an epoch, training has more steps than validation. */
+        /* If two counters appear within an epoch, the one with more steps is training's, the other
+         * validation's. */
         if (has_steps(r) && r->total > f->steps)
                 f->steps = r->total;
         done = epochs_done(f, r);

@@ -29,5 +29,5 @@ struct sg_fraction {
 void sg_fraction_init(struct sg_fraction *f, uint64_t declared_steps /* 0 = unknown */);
 /* x after this report; NaN: not known. */
 double sg_fraction_feed(struct sg_fraction *f, const struct sg_report *r);
-/* Its steps are of something within the run, as far as is known. */
+/* Whether its steps count something within the run, as far as is known. */
 bool sg_fraction_is_inner(const struct sg_fraction *f);

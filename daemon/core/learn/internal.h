@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 /*
- * What the learner's files share. Most jobs never say anything: what is learnt from reports is
- * allocated with the first of them, what from evaluations with the first of those.
+ * What the learner's files share. Most jobs never say anything: memory for what is learnt from
+ * reports is allocated with the first report, and for what is learnt from evaluations with the
+ * first evaluation.
  */
 
 #include "core/learn/curve.h"
@@ -18,8 +19,9 @@ struct sg_claims {
         struct sg_work work;
         struct sg_trust trust;
         struct sg_scaling scaling;
-        bool by_steps; /* scaling: of its speeds in steps, as nobody knows of how many */
-        double half;   /* what it claimed to be in all when it was half done, CPU-seconds; 0 */
+        bool by_steps; /* scaling is of speeds in steps, as their total isn't known */
+        double half;   /* its size by its own word when it was half done, CPU-seconds; 0 = not known
+                        */
         /* Kept until the next report. */
         double cost[_SG_WORK_MEASURE_MAX];
         bool fresh[_SG_WORK_MEASURE_MAX];
@@ -35,7 +37,7 @@ struct sg_learner {
         struct sg_demand demand;
         double cpu; /* as last heard of */
         double own; /* CPUs that it has for itself, 0 = none */
-        bool owned; /* it has had some: what it used then isn't what it could */
+        bool owned; /* it has had some: its use then doesn't show how much it could use */
         uint64_t n_reports;
         struct sg_fraction *counters; /* NULL: none, as are the next */
         struct sg_claims *claims;

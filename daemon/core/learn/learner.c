@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What comes in, and the answer to how much is left. That is, in this order of preference: what the
- * job's reports say, if they are believed; what others of its class took that took more than it has
- * by now; as much again as it has used.
+ * Takes in what is heard of a job, and says how much is left: by the job's reports, if they are
+ * believed; else by those jobs of its class that took more than it has by now; else as much
+ * again as it has used.
  */
 
 #include "base/cleanup.h"
@@ -13,11 +13,11 @@
 #include <string.h>
 
 #define SIZE_UNKNOWN 130.0 /* CPU-seconds, of the first job of a class: a few minutes */
-#define SIZE_MOST 1e10     /* CPU-seconds: what says more says nothing, and sums stay exact */
-#define CLAIM_FROM 0.1 /* done: before, what it claims to be is too rough to correct others by */
-#define LEFT_MIN 0.01  /* of the whole: the end comes when it comes */
-#define PASSED 0.002   /* of the whole: a milestone so near isn't worth anything any more */
-#define SINGLE 1.2     /* CPUs */
+#define SIZE_MOST 1e10     /* CPU-seconds: larger claims say nothing, and sums stay exact */
+#define CLAIM_FROM 0.1     /* part done: earlier claims are too rough to correct other jobs by */
+#define LEFT_MIN 0.01      /* of the whole: the end comes when it comes */
+#define PASSED 0.002       /* of the whole: a milestone that is so near is worth nothing any more */
+#define SINGLE 1.2         /* CPUs */
 
 int sg_learner_new(struct sg_learner **ret, const struct sg_learner_job *j)
 {
@@ -142,8 +142,8 @@ static struct sg_scaling_count count_of(const struct sg_learner *l, double now, 
         return (struct sg_scaling_count){now, cpu, l->job.cpus, sg_learner_width(l), l->own};
 }
 
-/* What uses one CPU has nothing to wait for but the CPU; other than linear it only seems, on a node
- * that others disturb. */
+/* A job that uses one CPU waits for nothing but the CPU, so that it scales linearly. It may look
+ * otherwise on a node that others disturb. */
 static bool is_linear(const struct sg_learner *l)
 {
         return !(l->job.exponent > 0) && !l->owned && sg_learner_width(l) * l->job.cpus < SINGLE;
@@ -182,7 +182,7 @@ static void scale(struct sg_learner *l, double x, const struct sg_scaling_count 
         c->fresh[SG_WORK_SPEED] = false;
 }
 
-/* What it did before its first report, of which only the use and the time are known. */
+/* Accounts for the time before the first report, of which only the job's use is known. */
 static void begin(struct sg_learner *l, double cpu)
 {
         struct sg_scaling *s = &l->claims->scaling;
@@ -213,7 +213,8 @@ static void move(struct sg_learner *l, const struct sg_learner_report *r)
         scale(l, p.x, &count);
 }
 
-/* Speeds in steps tell how it scales, too, if it doesn't say how many there are. */
+/* A job that doesn't say how many steps there are still shows by its speed in steps how it scales.
+ */
 static int move_by_steps(struct sg_learner *l, const struct sg_learner_report *r)
 {
         struct sg_scaling_count count = count_of(l, r->now, r->cpu);
@@ -233,7 +234,7 @@ static int move_by_steps(struct sg_learner *l, const struct sg_learner_report *r
         return 0;
 }
 
-/* What it said of its place before was a place in something else. */
+/* Forgets where the job said it was: it has turned out to have counted something else. */
 static void forget_claims(struct sg_learner *l)
 {
         free(l->claims);
@@ -277,7 +278,8 @@ static int hear_fraction(struct sg_learner *l, const struct sg_learner_report *r
         return 0;
 }
 
-/* Values that were held back count where it is now: they are too few to matter for the curve. */
+/* Values that were held back are put where the job is now: they are too few to matter for the
+ * curve. */
 static int hear_eval(struct sg_learner *l, const struct sg_learner_report *r)
 {
         struct sg_eval_point p = {r->eval, r->cpu}, taken[SG_EFFICIENCY_HELD + 1];
@@ -345,7 +347,7 @@ static enum sg_doubt doubt(const struct sg_learner *l, double cpu)
         return l->claims ? sg_trust_doubt(&l->claims->trust, cpu) : SG_DOUBT_NONE;
 }
 
-/* Of a job that says nothing, or nothing that is believed. CPU-seconds. */
+/* What is left of a job that says nothing, or nothing that is believed. CPU-seconds. */
 static double guess(const struct sg_class_history *h, double cpu, bool *ret_known)
 {
         double size = h ? sg_history_size(h, cpu) : (double)NAN;
@@ -356,7 +358,8 @@ static double guess(const struct sg_class_history *h, double cpu, bool *ret_know
         return h && h->n_cpu > 0 ? 2 * cpu : fmax(SIZE_UNKNOWN, 2 * cpu);
 }
 
-/* Of a curve that has just changed the points before don't count, but the speeds on it do. */
+/* CPU-seconds for all of x. Earlier points don't count when the curve of speeds has just changed;
+ * then it is computed from these speeds. */
 static double cost_of(const struct sg_learner *l, enum sg_work_measure measure)
 {
         double cost = sg_learner_cost(l, measure);
@@ -437,8 +440,9 @@ static void estimate_size(const struct sg_learner *l, const struct sg_class_hist
         ret->total = ((ret->source == SG_SIZE_REPORTS ? place->spent : cpu) + left) / l->job.cpus;
 }
 
-/* None is further away than the end, which may come sooner than the job says. x: how far it is;
- * cost: CPU-seconds for all of it, 0 if its lines came all at once. */
+/* Sets the way to each milestone. None is further away than the end, which may come sooner than the
+ * job says. x: how far the job is; cost: CPU-seconds for all of it, 0 if its lines came all at
+ * once. */
 static void set_milestones(const struct sg_learner *l, const double *at, double x, double cost,
                            struct sg_estimate *ret)
 {

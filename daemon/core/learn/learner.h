@@ -40,7 +40,7 @@ struct sg_learner_use {
         double now;
         double cpu;   /* CPU-seconds used */
         double delay; /* seconds that its threads waited for a CPU; NaN = not known */
-        bool held;    /* since the last time: it tells nothing of what the job wants */
+        bool held;    /* it was held since the last time, which tells nothing of what it wants */
         double use[SG_N_RESOURCES]; /* mean since the last time, parts of the node; NaN = not known
                                      */
 };
@@ -56,7 +56,8 @@ void sg_learner_give(struct sg_learner *l, double now, double cpu, double own);
 
 enum { SG_ESTIMATE_MILESTONES = 1, SG_ESTIMATE_EFFICIENCY = 2 };
 
-/* As of now; h: of its class, NULL = none. `want`: what costs something is left NaN otherwise. */
+/* The estimate as of now. h: history of its class, NULL = none. want: fields that cost something to
+ * compute are NaN unless they are in it. */
 void sg_learner_estimate(const struct sg_learner *l, const struct sg_class_history *h, double now,
                          double cpu, unsigned want, enum sg_resource driving,
                          struct sg_estimate *ret);
@@ -65,10 +66,10 @@ double sg_learner_width(const struct sg_learner *l);
 bool sg_learner_cpu_bound(const struct sg_learner *l); /* true until seen otherwise */
 /* The policy has stepped: the next growth efficiency is from here on. */
 void sg_learner_mark(struct sg_learner *l, double now, enum sg_resource driving);
-/* What it claimed to be in all when it was half done or later, CPU-seconds, for its class's
- * history; NaN */
+/* Its size by its own word when it was half done or later, CPU-seconds, for its class's history;
+ * NaN */
 double sg_learner_claimed(const struct sg_learner *l);
-/* How its speeds have grown with its CPUs; NULL: it has said nothing that tells. */
+/* How its speed has grown with its CPUs; NULL: its reports don't show that. */
 const struct sg_pace *sg_learner_pace(const struct sg_learner *l);
 /* One line on the size and where it comes from, and on distrust, for `explain`. */
 void sg_learner_explain(const struct sg_learner *l, char *buf, size_t size);

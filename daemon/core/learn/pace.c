@@ -5,13 +5,14 @@
 #include <string.h>
 
 #define FADE .97  /* with each interval of its level: about the last thirty */
-#define NOISE .04 /* of one interval, at least: machines aren't steadier */
-/* What speeds differ by is known from many only: before, as if so many had shown the usual. */
+#define NOISE .04 /* least spread of an interval: machines aren't steadier */
+/* The spread of speeds is known only after many intervals: until then it is as if this many had
+ * shown the usual spread. */
 #define USUAL_SPREAD .2
 #define USUAL_INTERVALS 3
-#define INTERVALS_MIN 2.5 /* that tell a speed: three, as they fade */
-#define LEAST -1          /* half as fast on two CPUs: worse isn't its threads */
-#define CHANGE_MIN .05    /* less is noise, and would only have plans changed */
+#define INTERVALS_MIN 2.5 /* least number of intervals for a speed: three, as they fade */
+#define LEAST -1 /* half as fast on two CPUs: anything worse has other causes than its threads */
+#define CHANGE_MIN .05 /* a smaller change is noise, and plans would change for nothing */
 
 void sg_pace_init(struct sg_pace *p, const struct sg_usual *usual)
 {
@@ -26,7 +27,7 @@ static int level_of(double octaves)
         return level < SG_PACE_LEVELS ? (int)level : SG_PACE_LEVELS - 1;
 }
 
-/* Of a mean of its speeds. */
+/* The variance of the mean of a level's speeds. */
 static double variance_of(const struct sg_pace_level *l)
 {
         double mean = l->speed / l->n, around = fmax(l->square / l->n - mean * mean, 0);
@@ -76,8 +77,8 @@ void sg_pace_measured(const struct sg_pace *p, struct sg_usual *ret)
         }
 }
 
-/* The measured and the usual one, weighed. Beyond what was measured as usual, but no better than
- * before: it is concave. */
+/* The curve from measured and usual exponents, weighed by how sure each is. Beyond the measured
+ * octaves it is the usual one, but never steeper than before: it is concave. */
 static void fit(const struct sg_pace *p, struct sg_speedup *curve, double *sure)
 {
         struct sg_usual measured;

@@ -5,9 +5,9 @@
 
 #define FADE .9         /* with each job: about the last ten */
 #define TELLS .2        /* an exponent that is no surer than that says nothing of others */
-#define ERROR .3        /* of what is usual of all: programs differ */
-#define OWN_ERROR .05   /* of one that tells, about */
-#define CAUTION .75     /* errors: what relies on more than is there isn't kept */
+#define ERROR .3        /* standard error of the exponent of an unknown program */
+#define OWN_ERROR .05   /* … of an exponent that a job has shown, about */
+#define CAUTION .75     /* standard errors below the mean: promises rely on speed-ups */
 #define EXPONENT_MOST 1 /* in proportion */
 
 struct sg_usual sg_usual_of_all(void)
@@ -38,8 +38,8 @@ bool sg_past_add(struct sg_past *p, const struct sg_pace *shown)
         return any;
 }
 
-/* What is said of a kind is less than its mean, by how unsure it is; that of the wider kind is
- * taken back for it. */
+/* What is said of a kind is below its mean by CAUTION errors. The same was taken off for the wider
+ * kind, so that is added again before the two are combined. */
 static void narrow(const struct sg_past *p, int o, double differ, struct sg_usual *u)
 {
         double before = u->speedup.exponent[o] + CAUTION * u->error[o], prior, spread, precision;

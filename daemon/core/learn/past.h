@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 /*
- * How jobs of a kind have scaled, and what the next of that kind is therefore thought to do, before
- * its own speeds tell. A kind is a class, or within it a program of one user's.
+ * How jobs of a kind have scaled, and how the next one is therefore thought to scale until its
+ * own speeds show it. A kind is a class, or within a class a program of one user.
  */
 
 #include "base/record-codec.h"
@@ -15,9 +15,9 @@ struct sg_past {
 
 /* Of any program. */
 struct sg_usual sg_usual_of_all(void);
-/* What such a job has shown until its end. True: that was something. */
+/* Adds what a job has shown until its end. True: it has shown something. */
 bool sg_past_add(struct sg_past *p, const struct sg_pace *shown);
-/* Of one more of this kind; wider: of the kind that this one belongs to. differ: how much those of
- * this kind differ from each other, at least. */
+/* How one more of this kind is thought to scale. wider: how one of the wider kind is, to which this
+ * kind belongs. differ: by how much jobs of this kind differ from each other, at least. */
 struct sg_usual sg_past_usual(const struct sg_past *p, const struct sg_usual *wider, double differ);
 void sg_past_code(struct sg_past *p, struct sg_record_codec *c);

@@ -54,7 +54,7 @@ static bool is_better_gone(const struct sg_programs *p, size_t a, size_t b)
         return of_a != of_b ? of_a > of_b : p->all[a].used < p->all[b].used;
 }
 
-/* Of those of one user, or of whoever has most: the one that was used longest ago. */
+/* Drops the program that was used longest ago: of one user, or (NULL) of the user who has most. */
 static void drop_one(struct sg_programs *p, const uint32_t *uid)
 {
         size_t worst = p->n;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 /*
- * How users' programs have scaled when they ran last, by user, program and class. Each user's are
- * bounded: the one that was used longest ago goes first, and where all have too many, it is one of
- * whoever has most.
+ * How users' programs have scaled when they ran last, by user, program and class. Each user has
+ * room for so many, and the one used longest ago goes first; if all users together have too
+ * many, one goes of the user who has most.
  */
 
 #include "base/record.h"
@@ -28,7 +28,7 @@ struct sg_programs { /* zero-initialise */
 void sg_programs_deinit(struct sg_programs *p);
 /* NULL: not known. Until the next call. */
 const struct sg_past *sg_programs_find(struct sg_programs *p, const struct sg_program_key *key);
-/* What one of its jobs has shown until its end. -ENOMEM */
+/* Adds what a job of the program has shown until its end. -ENOMEM */
 int sg_programs_add(struct sg_programs *p, const struct sg_program_key *key,
                     const struct sg_pace *shown);
 void sg_programs_save(const struct sg_programs *p, struct sg_record *r, uint16_t tag);

@@ -234,7 +234,7 @@ static int load_claims(struct sg_learner *l, struct sg_record_codec *c)
         if (r < 0)
                 return r;
         code_claims(c, l->claims);
-        if (l->claims->scaling.given) /* which may be another than it was */
+        if (l->claims->scaling.given) /* the exponent that was given, which may be another now */
                 sg_scaling_give(&l->claims->scaling, l->job.exponent);
         return sg_record_codec_end(c);
 }

@@ -9,7 +9,7 @@
 #define FADE 0.98       /* per interval: about the last fifty */
 #define INTERVALS_MIN 6.0
 #define SPREAD_MIN 0.05 /* variance of log share: as of halves at 1 and .64 */
-#define SURELY 0.9      /* two standard errors above the slope: how far claims drift looks alike */
+#define SURELY 0.9      /* slope + 2 errors at most: above, it may be claims that drift */
 #define CHANGE_MIN 0.05
 #define EXPONENT_MIN 0.1
 
@@ -40,7 +40,7 @@ static double share_since(const struct sg_scaling *s, const struct sg_scaling_co
         return fmin(fmax(c->cpu - s->cpu, 0) / ((c->now - s->now) * c->cpus), 1);
 }
 
-/* What it had for itself counts whole: threads that wait for each other use less. */
+/* CPUs of its own count in full: threads that wait for each other use less than these. */
 static double cpus_of(const struct sg_scaling_count *c, double share)
 {
         return c->own > 0 ? c->own : share * c->cpus;

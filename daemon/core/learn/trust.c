@@ -3,15 +3,15 @@
 #include <math.h>
 
 #define OVERDUE 2.0
-/* For what comes after the last step: seconds of all CPUs that it uses, or a part of what it has
- * used, as what is saved and tried out at the end grows with it. */
+/* Allowance for what comes after the last step, such as saving and a last evaluation: seconds of
+ * all CPUs that the job uses, or a part of what it has used, as this grows with the job. */
 #define OVERDUE_MIN 10.0
 #define OVERDUE_PART .05
 #define SPREAD 3.0
-#define SPREAD_FROM 0.1 /* x: before, a start that took long counts for too much */
+#define SPREAD_FROM 0.1 /* x: before that, a start that took long counts for too much */
 #define JUMP 5.0
-#define JUMP_MIN 0.05  /* of the whole: less gains nothing */
-#define JUMP_POINTS 4U /* have a pace */
+#define JUMP_MIN 0.05  /* of the whole: a smaller jump gains nothing */
+#define JUMP_POINTS 4U /* points that it takes to know a pace */
 
 void sg_trust_init(struct sg_trust *t)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 /*
- * Whether a job's claims about its size are believed. A lie mustn't pay: once a job has been caught
- * it is taken for as large as others of its class, or for twice of what it has used, for good.
+ * Whether a job's claims about its size are believed. A lie mustn't pay: from then on, and for
+ * good, a job that was caught is taken to be as large as others of its class, or twice what it
+ * has used.
  */
 
 #include "core/learn/work.h"
