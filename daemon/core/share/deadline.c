@@ -35,13 +35,13 @@ double sg_deadline_own_slack(const struct sg_deadline_job *j, double now)
         return j->due - now - j->remaining / j->width;
 }
 
-/* What of it has to be done by t, which isn't after its own deadline or it is all of it. */
+/* How much of a job has to be done by t: all of it, if t is its own deadline or later. */
 static double owed_by(const struct sg_deadline_job *j, double t)
 {
         return t >= j->due ? j->remaining : fmax(0, j->remaining - j->width * (j->due - t));
 }
 
-/* The jobs by due, of which the first so many have been looked at. */
+/* The jobs by deadline. The first `n` of them have been looked at. */
 struct plan {
         struct sg_deadline_job *jobs;
         size_t n;
@@ -49,8 +49,8 @@ struct plan {
         double work; /* of those that are kept */
 };
 
-/* Adds a job's work to, or takes it from, all that has to be done by the deadlines. Returns the
- * first that it matters to: before its latest start a job owes nothing. */
+/* Adds a job's work to all that has to be done by each deadline, or takes it away. Returns the
+ * first deadline to which it matters: before its latest start a job owes nothing. */
 static size_t count(struct plan *p, const struct sg_deadline_job *j, double sign)
 {
         size_t i = p->n;
@@ -89,13 +89,13 @@ static void drop_largest(struct plan *p, double owing_by)
                 if (!p->jobs[i].dropped && owed_by(&p->jobs[i], owing_by) > 0 &&
                     (!largest || p->jobs[i].remaining > largest->remaining))
                         largest = &p->jobs[i];
-        if (!largest) /* can't be: somebody's work is too much */
+        if (!largest) /* impossible: the work that is too much is somebody's */
                 return;
         largest->dropped = true;
         (void)count(p, largest, -1);
 }
 
-/* Takes the next job in, and drops what no longer fits. */
+/* Takes the next job into the plan, and drops jobs that no longer fit. */
 static void take_in(struct plan *p)
 {
         struct sg_deadline_job *j = &p->jobs[p->n++];

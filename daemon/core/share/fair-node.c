@@ -29,8 +29,8 @@ struct part { /* of what is shared out: a class of the node, or a leaf of its cl
 
 struct leaf {
         size_t lanes_begin, lanes_end;
-        double weights; /* of the jobs below their width */
-        double widths;  /* of those that have reached it */
+        double weights; /* sum, of the jobs below their width */
+        double widths;  /* sum, of the jobs that have reached it */
         double level;
 };
 
@@ -44,7 +44,7 @@ struct lane {
 struct item { /* a job in a sorted array */
         uint32_t class, uid;
         int exponent;
-        double weight; /* 0: it makes no difference in what lane it is */
+        double weight; /* 0: its lane makes no difference */
         double by;
         size_t job;
 };
@@ -156,7 +156,7 @@ static double scale_of(const struct sg_fair_job *j, int e)
         return j->cpu > 0 ? j->cpu : pow(j->width, 1 - q) * pow(j->weight, q);
 }
 
-/* What a job gets on by. */
+/* The rate at which a job gets on. */
 static double rate_of(const struct sg_fair_job *j, double share)
 {
         double q = (double)rounded(j->exponent) / EXPONENTS;
@@ -320,7 +320,7 @@ static void reach_width(struct sg_fair_node *f, size_t job)
         heap_put(f, job);
 }
 
-/* Of a lane's clock, whose jobs' scales are the rest. */
+/* The speed of a lane's clock. A job's own speed is that times its scale. */
 static double speed_of(const struct lane *n, double level)
 {
         double cpus;
@@ -394,7 +394,7 @@ static void end_job(struct sg_fair_node *f, size_t job)
         subtract(&f->classes[c], f->jobs[job].width);
 }
 
-/* The next to end of a lane; NULL: none. */
+/* The job of a lane that ends next; NULL: none. */
 static const struct item *head(struct sg_fair_node *f, struct lane *n)
 {
         while (n->next < n->end && f->runs[f->by_tag[n->next].job].state != BELOW)

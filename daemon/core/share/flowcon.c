@@ -63,8 +63,8 @@ static bool move(struct sg_flowcon *f, double alpha)
         return all_complete;
 }
 
-/* A job that nothing is known of counts as much as the best,
- * so that the others make room for it. */
+/* A job of which nothing is known counts as much as the best one, so that the others make room for
+ * it. */
 static double sum_of_growth(const struct sg_flowcon *f, double alpha)
 {
         double sum = 0, most = alpha;

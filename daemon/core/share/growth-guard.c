@@ -72,8 +72,8 @@ static void look_at(struct sg_growth_line *l, struct sg_growth_job *j)
         double width = fmin(j->width, l->capacity);
 
         j->own_slack = j->due - l->now - j->remaining / width;
-        /* One that can fill the node can do all of it just before it's due, for all that the
-         * others can tell. */
+        /* A job that can fill the node can do all of its work just before it is due: until then it
+         * is in nobody's way. */
         j->start = width < NARROW * l->capacity ? j->due - j->remaining / width : j->due;
 }
 

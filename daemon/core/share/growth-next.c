@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * When the choice of `growth` can first change by itself: a promise comes to be at stake, a job
- * that runs beside others gets to be worth more than they, or has a milestone behind it. What gets
- * nothing changes only by its slack.
+ * When the choice of `growth` can first change by itself: a promise comes to be at stake, or a
+ * job that runs becomes worth more than another that runs, or passes a milestone. For a job that
+ * gets nothing only its slack changes.
  */
 
 #include "core/share/growth.h"
@@ -27,8 +27,8 @@ static double next_promise(const struct sg_growth_line *l)
         for (size_t i = 0, k = 0; i < l->n; i++) {
                 const struct sg_growth_job *j = l->by_due[i];
 
-                /* A narrow job works for this promise from its start on, a wide one if it's due
-                 * by then: then its start is its due. */
+                /* A narrow job works for this promise from its start on; a wide one, whose start is
+                 * when it is due, only if that is by then. */
                 for (; k < l->n && l->by_start[k]->start <= j->due; k++) {
                         if (!(l->by_start[k]->share > 0))
                                 continue;
@@ -54,7 +54,7 @@ static double next_own(const struct sg_growth_line *l)
         return next;
 }
 
-/* Seconds until b, which is behind a, is worth more. */
+/* Seconds until b, which is behind a, becomes worth more than a. */
 static double overtakes(const struct sg_growth_job *a, const struct sg_growth_job *b)
 {
         double factor = a->index * a->seconds, other = b->index * b->seconds;
@@ -66,7 +66,7 @@ static double overtakes(const struct sg_growth_job *a, const struct sg_growth_jo
         return gap >= 0 && rate > 0 ? gap / rate : INFINITY;
 }
 
-/* Then no order makes a difference. */
+/* Whether all have what they can use: then no order makes a difference. */
 static bool have_all_they_can_use(const struct sg_growth_line *l)
 {
         for (size_t i = 0; i < l->n; i++)

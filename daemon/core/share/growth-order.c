@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * See growth.h: who goes first, and what that makes of the node. Strictly one after the other is
- * best for jobs that scale linearly; the guard only bounds how far that may go at the cost of one
+ * See growth.h: which job goes first, and how the node is divided by that. Strictly one after
+ * the other is best for jobs that scale linearly; the guard only bounds what that may cost any
  * of them.
  */
 
@@ -46,7 +46,7 @@ void sg_growth_value(struct sg_growth_job *j, const struct sg_estimate *e,
         for (size_t i = 0; i < SG_N_MILESTONES; i++) {
                 seconds[i] = i == SG_MILESTONE_DONE ? e->remaining : e->to[i];
                 if (i != SG_MILESTONE_DONE && values[i] > 0)
-                        j->passes = fmin(j->passes, seconds[i]); /* NaN: not that one */
+                        j->passes = fmin(j->passes, seconds[i]); /* NaN: no milestone there */
         }
         j->index = sg_growth_index(seconds, values, SG_N_MILESTONES, &j->seconds);
 }
@@ -80,7 +80,7 @@ static void assign(const struct sg_growth_line *l, struct sg_growth_job *j)
         j->reason = SG_REASON_RANK;
         j->turn = SG_TURN_REST;
         j->other = 0;
-        /* A narrow one: its start is before it is due. */
+        /* Of narrow jobs alone the start is before the due time. */
         if (j->start < j->due && j->own_slack <= l->tick) {
                 j->turn = SG_TURN_OWN_SLACK;
                 j->reason = SG_REASON_OWN_SLACK;

@@ -12,11 +12,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define WHOLE .25   /* so much more of a CPU is one */
-#define SEVERAL 1.2 /* CPUs: who can use fewer has no thread that could want another */
+#define WHOLE .25   /* a CPU of which no more than this is missing counts as one */
+#define SEVERAL 1.2 /* CPUs: a job that can use fewer has only one thread */
 
 #define SLIGHT .05
-#define STAY 1.1 /* so much shorter must another be to take the CPUs of one that has some */
+#define STAY 1.1 /* another job has to be so many times shorter to take a job's CPUs */
 
 /* Those that take part in a plan. */
 struct planned {
@@ -25,7 +25,8 @@ struct planned {
         size_t n;
 };
 
-/* Of those that are known; who has not been seen at two shares is taken for one of them. */
+/* The usual exponent of the jobs of which it is known. A job that hasn't been seen at two shares is
+ * taken to have it. */
 static double usual_exponent(const struct sg_growth_line *l)
 {
         double sum = 0;
@@ -70,7 +71,8 @@ static void add(struct planned *p, struct sg_growth_job *j, double usual)
         p->of[p->n++] = j;
 }
 
-/* One CPU each, as long as there are any; how many. They come first in the order. */
+/* Gives jobs that are to be probed one CPU each, as long as there are any, and puts them first in
+ * the order. Returns how many. */
 static size_t set_probes(struct sg_growth_line *l, double cpus, double *left)
 {
         size_t n = 0;
@@ -86,7 +88,7 @@ static size_t set_probes(struct sg_growth_line *l, double cpus, double *left)
         return n;
 }
 
-/* Comes after them. */
+/* Gives the job on trial its CPUs, if there are no probes. */
 static bool set_trial(struct sg_growth_line *l, const struct sg_growth_tried *tried, size_t at,
                       double cpus, double *left)
 {
@@ -120,7 +122,7 @@ static void take(struct sg_growth_line *l, size_t first, const struct planned *p
         }
 }
 
-/* There is no CPU for any of them. */
+/* For when there is no CPU for any of the planned jobs. */
 static void make_wait(const struct planned *p)
 {
         for (size_t i = 0; i < p->n; i++) {

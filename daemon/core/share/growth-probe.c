@@ -15,7 +15,7 @@ void sg_probes_deinit(struct sg_probes *p)
         *p = (struct sg_probes){};
 }
 
-/* Whoever has a whole budget and doesn't use it needn't be remembered. */
+/* A user whose budget is whole and unused needn't be remembered. */
 static void forget(struct sg_probes *p)
 {
         size_t n = 0;

@@ -13,7 +13,7 @@
 
 struct sg_probe_user {
         uint32_t uid;
-        bool spent;  /* and not yet half full again */
+        bool spent;  /* the budget was used up, and isn't half full again */
         double left; /* seconds alone on the node */
         double rate; /* what its probes get */
 };

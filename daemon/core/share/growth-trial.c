@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <math.h>
 
-#define REPORTS 5 /* the first may be of before, and it takes some */
-#define WORTH 20  /* times its length is still to be done */
-#define REST 20   /* times its length, until the next */
+#define REPORTS 5 /* reports that a trial lasts; the first may be from before it */
+#define WORTH 20  /* at least this many times the trial's length must be left of the job */
+#define REST 20   /* times the trial's length, until the next one */
 #define REST_MOST 1e3
 #define SETTLE 1. /* s, until its threads are as many as it has CPUs */
 
@@ -20,8 +20,8 @@ static bool is_known(const struct sg_growth_job *j, uint32_t octave)
         return j->estimate->known >> octave & 1;
 }
 
-/* The least number of CPUs that it could have, of which nothing is known, next to one of which its
- * speed is; 0 = none. */
+/* The least number of CPUs with which the job's speed isn't known, next to a number with which it
+ * is; 0 = none. */
 static uint32_t unknown_of(const struct sg_growth_job *j, double cpus)
 {
         for (uint32_t o = 0; exp2(o) <= j->width * cpus + .05 && o < SG_SPEEDUP_OCTAVES; o++) {
@@ -33,7 +33,7 @@ static uint32_t unknown_of(const struct sg_growth_job *j, double cpus)
         return 0;
 }
 
-/* Nothing would be lost by it that somebody was promised. */
+/* Whether all promises can still be kept after a trial of so many seconds. */
 static bool all_can_bear(const struct sg_growth_line *l, double seconds)
 {
         for (size_t i = 0; i < l->n; i++) {
@@ -62,7 +62,7 @@ static struct sg_growth_job *find(const struct sg_growth_line *l, uint64_t key)
         return NULL;
 }
 
-/* Of those that have CPUs now the one to which it matters longest. */
+/* Of the jobs that have CPUs now, the one with the most left to do. */
 static struct sg_growth_job *choose(const struct sg_growth_line *l, double cpus)
 {
         struct sg_growth_job *best = NULL;

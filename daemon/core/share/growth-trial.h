@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 /*
- * How fast a job is with another number of CPUs than it has had, nobody knows who hasn't seen it.
- * As a rule what happens anyway shows it; where it doesn't, one job at a time has another number of
- * CPUs for some reports: if it is worth it, and all promises can bear it.
+ * How fast a job is with another number of CPUs is known only when it has had that number. As a
+ * rule that comes by itself. Where it doesn't, one job at a time is tried with another number
+ * for some reports, if that is worth it and all promises can bear it.
  */
 
 #include "base/record.h"
 #include "core/share/growth.h"
 
 struct sg_growth_trial { /* zero-initialise */
-        uint64_t key;    /* whose; 0 = none is under way */
+        uint64_t key;    /* of the job on trial; 0 = none is under way */
         uint32_t cpus;
         double until;    /* at the latest */
         double next;     /* none before */

@@ -8,8 +8,8 @@
 #include "core/share/share.h"
 
 enum sg_growth_turn {
-        SG_TURN_OWN_SLACK, /* narrow, and can't make up for what it would lose now */
-        SG_TURN_HELPS,     /* keeps the promise that is at stake */
+        SG_TURN_OWN_SLACK, /* narrow, and couldn't make up for time that it lost now */
+        SG_TURN_HELPS,     /* it helps to keep the promise that is at stake */
         SG_TURN_REST,
 };
 
@@ -20,7 +20,7 @@ struct sg_growth_job {
         double arrival;
         double remaining; /* seconds alone on the node */
         double width;
-        double index; /* INFINITY: is to be probed, those that have used least first */
+        double index; /* INFINITY: to be probed; of several, the one that has used least first */
         double used;
         double due;                         /* D; INFINITY = no promise */
         double importance;                  /* of its class, for plans */
@@ -30,9 +30,10 @@ struct sg_growth_job {
         double seconds;                     /* alone to the milestone that the index is of */
         double passes;                      /* … until it has the next milestone behind it */
         /* filled in */
-        double start;     /* work due at or after this has to wait for some of this one's */
-        double slack;     /* what is left to the promises up to its own if all work for them */
-        double own_slack; /* … to its own if it runs from now on */
+        double start; /* work that is due at this time or later has to wait for some of this job's
+                       */
+        double slack; /* time left over for the promises up to its own, if all work for these */
+        double own_slack; /* … for its own, if it runs from now on */
         double share;
         uint32_t cpus; /* whole ones, of its own; 0 = none */
         uint32_t weight;

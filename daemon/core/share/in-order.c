@@ -14,7 +14,7 @@
 #define BEFORE_ALL (-1e300)
 #define LITTLE 1e-9 /* of the node: nothing */
 
-/* What everybody has whatever the order; returns their sum. fair: in, out. */
+/* What each job has whatever the order is; returns the sum. fair: in, out. */
 static double keep_back(const struct sg_share_snapshot *s, double floor, double *fair)
 {
         double sum = 0;
@@ -64,7 +64,7 @@ static size_t line_up(const struct sg_share_snapshot *s, const double *ranks, st
         return n;
 }
 
-/* Before anybody's turn. */
+/* What a job has before turns are given. */
 static struct sg_share_out out_of(const struct sg_share_job *j, double share,
                                   enum sg_share_reason reason, double rank)
 {

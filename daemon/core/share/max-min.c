@@ -6,9 +6,8 @@
 /* With soft limits nobody is left out when there is something to spare, be its limit 0. */
 #define LEAST_PART 1e-9
 
-/* Where the level of a vessel that everybody fills up to its limit stands is found from below: each
- * round, those whose limit is under the level of the last one are full, and the others divide what
- * they leave. */
+/* Finds how high water stands in a row of connected vessels, each as high as its limit: in each
+ * round those below the last level are full, and the others divide what these leave. */
 static double level_of(const double *weights, const double *limits, size_t n, double capacity)
 {
         double level = 0;

@@ -13,7 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define FEW_JOBS 128U /* more: every second or third exponent has to do */
+#define FEW_JOBS 128U /* with more, only every second or third exponent is tried */
 #define RUN_PART .999 /* of its width: it runs as fast as it can */
 #define WAIT_PART .01
 

@@ -6,14 +6,14 @@
 #define TARDY_AFTER 1.0 /* s: a promise that is missed by less is kept */
 #define SAME_TARDINESS 1e-6
 #define EXACT_JOBS 48U /* so many or fewer: each end is a step of its own */
-#define WHOLE .25      /* so much more of a CPU is one: it is worth having to oneself */
+#define WHOLE .25      /* with no more than this missing, a CPU is worth having to oneself */
 
 static double time_left(const struct sg_walk *w, uint32_t i)
 {
         return w->left[i] / w->rate[i];
 }
 
-/* Until the next end; of many jobs, until several have ended. */
+/* Seconds until the next job ends; of many jobs, until several have ended. */
 static double next_step(const struct sg_walk *w)
 {
         double soonest[1 + EXACT_JOBS] = {INFINITY};
@@ -42,7 +42,7 @@ static void pass(struct sg_walk *w, uint32_t i, int m, double seconds)
         w->owed -= worth;
 }
 
-/* The milestones that job i comes by in so many seconds. */
+/* Counts the milestones that job i passes within so many seconds. */
 static void pass_milestones(struct sg_walk *w, uint32_t i, double seconds)
 {
         const struct sg_search_job *j = &w->jobs[i];

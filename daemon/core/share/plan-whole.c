@@ -17,7 +17,7 @@ void sg_walk_prefer_whole(struct sg_walk *w, const uint32_t *order, double eager
                 w->worth[order[p]] = pow((double)(w->n - p) / (double)w->n, eagerness);
 }
 
-/* Of what it can use in CPUs, times as fast as on one. */
+/* How many times as fast as on one CPU the job is, with no more CPUs than it can use. */
 static double speed_on(const struct sg_walk *w, uint32_t i, uint32_t cpus)
 {
         const struct sg_search_job *j = &w->jobs[i];
@@ -25,7 +25,7 @@ static double speed_on(const struct sg_walk *w, uint32_t i, uint32_t cpus)
         return sg_speedup_at(j->speedup, fmin(cpus, j->width * w->cpus));
 }
 
-/* By one CPU more; -1: it can't use it, or would be slower. */
+/* What the job gains by one more CPU; -1: it can't use it, or would be slower. */
 static double gain_of(const struct sg_walk *w, uint32_t i)
 {
         double gain = speed_on(w, i, w->own[i] + 1) - speed_on(w, i, w->own[i]);
@@ -35,7 +35,8 @@ static double gain_of(const struct sg_walk *w, uint32_t i)
         return w->worth[i] * gain;
 }
 
-/* Who gets the next CPU; -1: nobody can use it. Of those that have none it is the first. */
+/* The job that gets the next CPU; -1: none can use it. Of the jobs without a CPU it can only be the
+ * first. */
 static int64_t best_for(const struct sg_walk *w)
 {
         int64_t best = -1;
@@ -58,7 +59,7 @@ static int64_t best_for(const struct sg_walk *w)
 
 void sg_walk_give(struct sg_walk *w)
 {
-        /* Of a part of a CPU that is all that there is. */
+        /* All that there is may be a part of one CPU. */
         double part = fmin(w->capacity * w->cpus, 1);
 
         while (w->free > 0) {

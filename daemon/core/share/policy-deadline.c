@@ -16,9 +16,9 @@
 #include <stdlib.h>
 
 #define PATIENCE .1      /* sizes are estimates: nobody makes way for less than that part of them */
-#define PROBES_MAX 5     /* … Probe= without a report, and then it isn't waited for any more */
+#define PROBES_MAX 5     /* times ProbeCpu= without a report: then it isn't waited for any more */
 #define MARGIN 1.25      /* more than the least part: sizes are estimates */
-#define CAPACITY_MIN .05 /* whatever those beside the turns have */
+#define CAPACITY_MIN .05 /* least part of the node for turns, whatever the other jobs have */
 #define LITTLE 1e-9
 
 enum turn { TURN_URGENT, TURN_PROBE, TURN_DUE, TURN_DROPPED, N_TURNS };
@@ -123,14 +123,14 @@ static void keep_back(struct step *p)
         }
 }
 
-/* It has said nothing, but may still. */
+/* The job has reported nothing yet, but may still do so. */
 static bool is_unknown(const struct step *p, const struct sg_share_job *j)
 {
         return j->estimate.n_reports == 0 && j->used < PROBES_MAX * p->settings->probe;
 }
 
-/* Of a job that has said nothing only the probe is known to be work. As if the part of the node
- * that is left were the whole. */
+/* A job as the planner wants it, as if the part of the node that is left were the whole. For a job
+ * that has reported nothing only the probe counts as work. */
 static struct sg_deadline_job candidate(const struct step *p, size_t origin)
 {
         const struct sg_share_job *j = &p->s->jobs[origin];
@@ -149,8 +149,8 @@ static struct sg_deadline_job candidate(const struct step *p, size_t origin)
 
 /* Turns */
 
-/* Whether one that was dropped would be next if it weren't: then it matters how large the others
- * are. A probe must not make anybody late. */
+/* Whether jobs may be probed. It is worth it if a dropped job would otherwise be next, as then the
+ * size of the others matters; and a probe must not make any job late. */
 static bool may_probe(const struct step *p)
 {
         double slack = INFINITY, due = INFINITY;
@@ -193,7 +193,7 @@ static void line_up(struct step *p)
         p->begin[N_TURNS] = n;
 }
 
-/* To the first n in turn, so far as `amount` reaches. */
+/* Gives to the first n jobs in turn, as far as `amount` reaches. */
 static void give(struct step *p, size_t n, double amount)
 {
         amount = fmin(amount, p->left);

@@ -19,11 +19,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STAY 1.2 /* so much better must another be to take the turn of the one that has it */
+#define STAY 1.2 /* another job has to be so many times better to take the turn */
 #define PLAN_NO_HARM                                                                               \
         .23 /* plans need more room to be worth it; sizes are wrong by the rest of .25 */
 #define CAPACITY_MIN .05 /* of the node, or what is fair if that is less */
-#define WIDTH_MIN 1e-6   /* of one whose floor is all that it can use */
+#define WIDTH_MIN 1e-6   /* least width of a job whose floor is all that it can use */
 
 struct growth {
         const struct sg_share_settings *settings;
@@ -41,7 +41,7 @@ struct step {
         struct sg_growth_line line;
         double *finish, *fair; /* of each job of the snapshot: VF, and its fair share now */
         bool many_users;
-        bool planned; /* some scale badly */
+        bool planned; /* some jobs scale badly, so there is a plan */
 };
 
 static void growth_destroy(void *state)
@@ -111,7 +111,7 @@ static bool takes_turns(const struct sg_share_job *j)
         return sg_share_takes_part(j) && j->cpu_bound;
 }
 
-/* Fair shares cost as much as promises, and mostly nobody needs them. */
+/* Computes fair shares only if some job needs them: they cost as much as promises. */
 static int look_around(struct step *p, double floor)
 {
         bool needed = floor > 0;
@@ -126,7 +126,7 @@ static int look_around(struct step *p, double floor)
         return needed ? sg_promise_fair(p->s, p->fair) : 0;
 }
 
-/* What stays with those in the order, whatever those beside it use. */
+/* The part of the node that is kept for jobs in the order, whatever the jobs beside it use. */
 static double reserved(const struct step *p, double floor)
 {
         double fair = 0;
@@ -205,7 +205,7 @@ static void line_up(const struct growth *g, struct step *p)
         sg_growth_order(&p->line);
 }
 
-/* Whoever scales, a probe isn't long enough to plan for. */
+/* Probes are too short to be planned for. */
 static int share_out(struct growth *g, struct step *p, double capacity)
 {
         struct sg_growth_tried tried = {};
@@ -322,7 +322,7 @@ static int remember_confined(struct growth *g, const struct step *p)
         return 0;
 }
 
-/* What is to be known at the next step. -ENOMEM */
+/* Keeps what the next step has to know. -ENOMEM */
 static int remember(struct growth *g, const struct step *p)
 {
         sg_probes_stop(&g->probes);

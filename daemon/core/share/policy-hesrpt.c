@@ -41,7 +41,8 @@ static void step_deinit(struct step *p)
         free(p->shares);
 }
 
-/* Floors; and what more CPU doesn't make faster has what it uses, as far as they leave it. */
+/* Gives floors; and jobs that more CPU doesn't make faster get what they use, as far as floors
+ * leave it. */
 static void keep_back(struct step *p, double floor)
 {
         double part;
@@ -99,7 +100,7 @@ static int hesrpt_step(void *state, const struct sg_share_snapshot *s, struct sg
         int r;
 
         (void)state;
-        *ret_next = INFINITY; /* who has less left gets on faster: the order stays */
+        *ret_next = INFINITY; /* a job with less left gets on faster, so the order stays */
         if (!settings)
                 return 0;
         r = step_init(&p, s);

@@ -35,8 +35,8 @@ static double mean_rate(const struct sg_share_snapshot *s)
         return n > 0 ? sum / (double)n : 0;
 }
 
-/* It is about to say how fast it gets better: two reports make a rate, and the second one is near
- * unless it doesn't come at all. */
+/* Whether the job will soon show how fast it gets better: two reports make a rate, and the second
+ * one is near, unless it never comes. */
 static bool tells_soon(const struct sg_share_job *j)
 {
         const struct sg_estimate *e = &j->estimate;

@@ -13,14 +13,14 @@
 #include <string.h>
 
 #define WRONG 1.5
-#define LOST_MIN .2     /* s: counters are never of quite the same time */
-#define WEIGHT_MIN 1e-3 /* nobody is given nothing for ever */
+#define LOST_MIN .2 /* s: a smaller loss is noise, as counters are never of quite the same time */
+#define WEIGHT_MIN 1e-3 /* no job gets nothing for ever */
 
-/* As it is kept over a restart. */
+/* A job on the virtual node, in the form that is kept over a restart. */
 struct promise_job {
         uint64_t key, class;
         double class_weight, weight, width, exponent;
-        double total;  /* INFINITY: is there to stay */
+        double total;  /* INFINITY: a job that is there to stay */
         double served; /* < total, until it is done */
         double used;   /* on the real node */
         double finish; /* VF */
@@ -98,13 +98,13 @@ static double positive(double v)
         return v > WEIGHT_MIN ? v : WEIGHT_MIN;
 }
 
-/* Distinct for distinct classes is all that the fair node wants. */
+/* The fair node only wants distinct numbers for distinct classes. */
 static uint32_t folded(uint64_t class)
 {
         return (uint32_t)(class ^ class >> 32);
 }
 
-/* Those that are on the virtual node; how many. */
+/* Collects the jobs that are on the virtual node. Returns how many. */
 static size_t gather(const struct sg_promise *g, struct work *w)
 {
         size_t n = 0;
@@ -127,8 +127,8 @@ static size_t gather(const struct sg_promise *g, struct work *w)
         return n;
 }
 
-/* What the jobs have got since the last step, those that have ended included. What one had that was
- * ended from outside nobody says: then it was all of the time, dt. */
+/* What the jobs have got since the last step, including those that have ended. The use of a job
+ * that was ended from outside isn't known: then it was all of the time, dt. */
 static double given(const struct sg_promise *g, const struct sg_share_snapshot *s, double dt)
 {
         const struct sg_share_job *j = s->jobs, *end = s->jobs + s->n_jobs;
@@ -157,8 +157,9 @@ static bool wants_all(const struct sg_promise *g)
         return sum > 1 - 1e-9;
 }
 
-/* Others than our jobs use the real node, too, and would on a fair one. As long as ours want all of
- * it, what they don't get is what those have, and this node stands still for as long. */
+/* How long the virtual node stands still. Processes that aren't our jobs use the real node, and
+ * would use a fair one, too. As long as our jobs want all of it, what they don't get is what these
+ * have. */
 static double pause_of(struct sg_promise *g, const struct sg_share_snapshot *s)
 {
         double dt = s->now - g->now, stop;
@@ -227,8 +228,9 @@ static bool differs(const struct promise_job *a, const struct promise_job *b)
                a->held != b->held || a->ghost != b->ghost;
 }
 
-/* It has ended on the fair node, but by a size that wasn't its own: if it kept that promise, work
- * of which nobody knew would go before everybody else's. Honest estimates don't err so far. */
+/* Whether a job has ended on the fair node by a size that was far too small. If it kept the promise
+ * made by that, work of which nobody knew would go before all others'. Honest estimates don't err
+ * so far. */
 static bool was_wrong(const struct promise_job *j, double total)
 {
         return total > WRONG * j->served;
@@ -250,7 +252,7 @@ static struct promise_job taken(struct sg_promise *g, const struct sg_share_job 
                                   .held = j->held};
 
         new.used = j->used;
-        if (!known) { /* it may have run before anybody was promised anything */
+        if (!known) { /* it may have run before there were promises */
                 new.served = isinf(new.total) ? 0 : fmin(new.used, new.total);
                 g->changed = true;
                 return new;
@@ -280,7 +282,8 @@ static void weigh(struct promise_job *ghost, const struct sg_share_snapshot *s)
                         ghost->class_weight = positive(s->classes[c].weight);
 }
 
-/* Into to[]; how many they are. */
+/* Merges the jobs that were known with those of the snapshot into to[]. Returns how many there are.
+ */
 static size_t merge(struct sg_promise *g, const struct sg_share_snapshot *s, const struct work *w)
 {
         struct promise_job *to = w->merged;
@@ -300,7 +303,7 @@ static size_t merge(struct sg_promise *g, const struct sg_share_snapshot *s, con
                         old++;
                         continue;
                 }
-                /* One that came since is another attempt, which has had nothing yet. */
+                /* A job that arrived since is a new attempt, which has got nothing yet. */
                 to[n++] = taken(g, j, &s->classes[j->class],
                                 same && j->arrival <= w->before ? old : NULL);
                 if (same)
@@ -367,7 +370,7 @@ void sg_promise_finished(struct sg_promise *g, uint64_t key, double used)
                 /* What a job that scales badly has used isn't its size. */
                 if (!j->done && j->exponent >= 1 && !isinf(j->total))
                         j->total = used;
-                /* One that was there to stay has had its share all along. */
+                /* A job that was there to stay has had its share all along. */
                 if (!j->done && (isinf(j->total) || j->served >= j->total))
                         j->done = true;
                 return;

@@ -16,14 +16,15 @@
 
 struct sg_promise;
 
-/* A job's, 1 if it scales nearly linearly: then what it used is what it did. */
+/* The exponent of a job; 1 if it scales nearly linearly: then what it has used is what it has done.
+ */
 double sg_promise_exponent(const struct sg_share_job *j);
 
 int sg_promise_new(struct sg_promise **ret);
 struct sg_promise *sg_promise_free(struct sg_promise *g);
 SG_DEFINE_CLEANUP(struct sg_promise *, sg_promise_free)
 
-/* Has ended by itself; call before the step that doesn't have it any more. */
+/* A job has ended by itself. To be called before the step whose snapshot lacks it. */
 void sg_promise_finished(struct sg_promise *g, uint64_t key, double used);
 /* Follows to s->now, takes what the snapshot says from then on. vf: of each job of it; INFINITY =
  * never, of held ones and those aside. -ENOMEM: as before. */
