@@ -7,7 +7,7 @@
 
 #define KIB 1024ULL
 #define MIB (1024 * KIB)
-#define NEWCOMERS_PART 8 /* of all's room: what only they can take */
+#define NEWCOMERS_PART 8 /* … of the room for all is kept for users who hold none of it yet */
 #define ROOT 0
 
 /* Bytes are few enough that all of them, twice, fit beside the daemon's own 20 MiB in 64 MiB. */
@@ -18,7 +18,7 @@ static const struct bound {
         [SG_CHARGE_REQUESTS] = {9 * MIB, 16 * MIB}, /* one message of the largest size */
         [SG_CHARGE_ANSWERS] = {8 * MIB, 24 * MIB},
         [SG_CHARGE_CONNECTIONS] = {128, 512},
-        /* Each costs a match rule of ours, of which a bus grants 512 to a connection. */
+        /* Each caller costs us a match rule, of which a bus grants 512 to a connection. */
         [SG_CHARGE_CALLERS] = {64, 256},
         [SG_CHARGE_QUESTIONS] = {64, 256},
         [SG_CHARGE_LOOKUPS] = {1024, 8192},
@@ -26,7 +26,7 @@ static const struct bound {
         [SG_CHARGE_WAITERS] = {32768, 262144},
 };
 
-/* Of one user, for as long as anything is held. */
+/* What one user holds; the account is there as long as that is anything. */
 struct account {
         uint32_t uid;
         uint64_t held[_SG_CHARGE_MAX];
@@ -34,7 +34,7 @@ struct account {
 
 struct sg_ledger {
         struct bound bounds[_SG_CHARGE_MAX];
-        uint64_t total[_SG_CHARGE_MAX]; /* root's is no part of it */
+        uint64_t total[_SG_CHARGE_MAX]; /* without root's */
         struct account *accounts;       /* in order of their uids */
         size_t n, allocated;
 };

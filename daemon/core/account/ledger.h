@@ -29,7 +29,7 @@ struct sg_ledger;
 int sg_ledger_new(struct sg_ledger **ret);
 struct sg_ledger *sg_ledger_free(struct sg_ledger *l);
 
-/* What is held already is never taken away by this. */
+/* Sets bounds. What is held already stays, even above them. */
 void sg_ledger_bound(struct sg_ledger *l, enum sg_charge c, uint64_t per_user, uint64_t all);
 
 enum {
@@ -37,11 +37,12 @@ enum {
         SG_LEDGER_FULL = 2,      /* somebody has */
 };
 
-/* 0, or one of the two, or -ENOMEM: nothing was taken. */
+/* 0; else nothing was taken: one of the two above, or -ENOMEM. */
 int sg_ledger_take(struct sg_ledger *l, uint32_t uid, enum sg_charge c, uint64_t amount);
-/* What is held already, over any bound: there is nothing left then until it is given back. */
+/* Charges for something that exists already, even above a bound. Nothing is left then until enough
+ * is given back. */
 int sg_ledger_book(struct sg_ledger *l, uint32_t uid, enum sg_charge c, uint64_t amount);
-/* What was taken, or a part of it. */
+/* Gives back what was taken, or a part of it. */
 void sg_ledger_give(struct sg_ledger *l, uint32_t uid, enum sg_charge c, uint64_t amount);
 
 uint64_t sg_ledger_held(const struct sg_ledger *l, uint32_t uid, enum sg_charge c);
@@ -49,5 +50,6 @@ uint64_t sg_ledger_held(const struct sg_ledger *l, uint32_t uid, enum sg_charge 
 uint64_t sg_ledger_left(const struct sg_ledger *l, uint32_t uid, enum sg_charge c);
 /* The bound of this user alone. */
 uint64_t sg_ledger_limit(const struct sg_ledger *l, uint32_t uid, enum sg_charge c);
-/* Who holds most of it, and so has to give way when all is full. Never root; false: nobody. */
+/* The user who holds most of it, and so has to give way when all is full. Never root; false: nobody
+ * holds any. */
 bool sg_ledger_largest(const struct sg_ledger *l, enum sg_charge c, uint32_t *ret_uid);
