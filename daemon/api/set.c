@@ -6,7 +6,6 @@
  */
 #include "adopt/adopt.h"
 #include "api/internal.h"
-#include "core/queue/order.h"
 #include "govern/loop.h"
 #include "monitor/monitor.h"
 #include <errno.h>
@@ -95,11 +94,12 @@ static void take_changes(struct sg_live *l, const struct changes *c, const struc
         l->job.deadline_usec = c->deadline_usec;
         l->job.priority = c->priority;
         strcpy(l->job.name, c->name);
-        sg_order_describe(&e, &l->job, sg_loop_history(l->manager, &l->job));
+        sg_queue_describe(l->manager->jobs->queue, &e, &l->job,
+                          sg_loop_history(l->manager, &l->job));
         l->queued.entry.size = e.size;
         l->queued.entry.deadline_usec = e.deadline_usec;
         l->queued.entry.limit_usec = e.limit_usec;
-        sg_queue_change(l->manager->jobs->queue, &l->queued.entry, e.priority, e.memory);
+        sg_queue_change(l->manager->jobs->queue, &l->queued.entry, e.priority, e.need);
         sg_manager_schedule(l->manager);
         if (l->measured) {
                 sg_loop_changed(l);

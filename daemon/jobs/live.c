@@ -131,7 +131,7 @@ int sg_jobs_new(struct sg_jobs **ret, struct sg_manager *m)
         sg_list_init(&jobs->all);
         sg_list_init(&jobs->active);
         sg_list_init(&jobs->dependents);
-        r = sg_queue_new(&jobs->queue);
+        r = sg_queue_new(&jobs->queue, sg_stock_types, SG_N_STOCKS);
         if (r >= 0)
                 r = sg_poller_new(&jobs->gates, m->event, sg_live_on_gate);
         if (r >= 0)

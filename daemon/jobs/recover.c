@@ -5,7 +5,6 @@
  * started.
  */
 #include "base/time-util.h"
-#include "core/queue/order.h"
 #include "edge/common/log.h"
 #include "edge/common/worker.h"
 #include "govern/loop.h"
@@ -28,7 +27,8 @@ static void describe_entry(struct sg_live *l)
                                : 0;
 
         l->queued.entry.n = l->job.key.n;
-        sg_order_describe(&l->queued.entry, &l->job, sg_loop_history(l->manager, &l->job));
+        sg_queue_describe(l->manager->jobs->queue, &l->queued.entry, &l->job,
+                          sg_loop_history(l->manager, &l->job));
         l->queued.entry.started_usec = monotonic > ran ? monotonic - ran : 0;
 }
 

@@ -6,7 +6,6 @@
  */
 #include "base/format.h"
 #include "base/time-util.h"
-#include "core/queue/order.h"
 #include "edge/common/log.h"
 #include "govern/loop.h"
 #include "jobs/internal.h"
@@ -24,16 +23,12 @@
  * wait would try in turn, and fail. */
 #define PAUSE_USEC (1ULL * 1000000)
 
-int sg_manager_snapshot(struct sg_manager *m, struct sg_node_snapshot *ret)
+/* What jobs use of the memory that they declare. */
+static uint64_t declared_memory_used(const struct sg_manager *m)
 {
         struct sg_live *l;
-        int r;
+        uint64_t sum = 0;
 
-        r = sg_node_snapshot(&m->node, ret);
-        if (r < 0)
-                return r;
-        if (sg_queue_n_running(m->jobs->queue) == 0)
-                return 0;
         sg_list_foreach (l, &m->jobs->all, link) {
                 uint64_t used;
 
@@ -41,8 +36,20 @@ int sg_manager_snapshot(struct sg_manager *m, struct sg_node_snapshot *ret)
                         continue;
                 used = sg_monitor_memory_now(l);
                 if (used != SG_UNLIMITED)
-                        ret->declared_used += used;
+                        sum += used;
         }
+        return sum;
+}
+
+int sg_manager_snapshot(struct sg_manager *m, struct sg_node_snapshot *ret)
+{
+        int r;
+
+        r = sg_node_snapshot(&m->node, ret);
+        if (r < 0)
+                return r;
+        if (sg_queue_n_running(m->jobs->queue) > 0)
+                ret->stocks[SG_STOCK_MEMORY].declared_used = declared_memory_used(m);
         return 0;
 }
 
@@ -54,7 +61,7 @@ static int on_retry(sd_event_source *source, uint64_t usec, void *userdata)
         return 0;
 }
 
-/* Memory may become free without any event of ours: look again while somebody waits for it. */
+/* What somebody waits for may become free without any event of ours: look again. */
 static void arm_retry(struct sg_manager *m, uint64_t delay_usec)
 {
         if (m->jobs->retry) {
@@ -168,7 +175,7 @@ void sg_live_enqueue(struct sg_live *l)
                        strerror(-r));
         }
         l->queued.entry.n = l->job.key.n;
-        sg_order_describe(&l->queued.entry, &l->job, sg_loop_history(m, &l->job));
+        sg_queue_describe(m->jobs->queue, &l->queued.entry, &l->job, sg_loop_history(m, &l->job));
         r = sg_queue_add(m->jobs->queue, &l->queued.entry, l->job.class, l->job.uid, false);
         if (r < 0)
                 sg_log(LOG_ERR, "job %" PRIu64 ": cannot queue: %s", l->job.key.n, strerror(-r));
@@ -228,10 +235,20 @@ void sg_queued_deinit(struct sg_live *l)
 
 /* In words */
 
-void sg_pending_describe(const struct sg_pending_info *info, char *buf, size_t size)
+static void describe_shortage(const struct sg_pending_info *info, char *buf, size_t size)
 {
+        const struct sg_stock_type *s = info->stock;
         char need[SG_FORMAT_MAX], left[SG_FORMAT_MAX];
 
+        if (info->need == 0)
+                (void)snprintf(buf, size, "%s: the part that must stay free is in use", s->name);
+        else
+                (void)snprintf(buf, size, "%s: it asks for %s, %s can be promised now", s->name,
+                               s->format(need, info->need), s->format(left, info->free));
+}
+
+void sg_pending_describe(const struct sg_pending_info *info, char *buf, size_t size)
+{
         buf[0] = 0;
         switch (info->why) {
         case SG_PENDING_NONE:
@@ -249,13 +266,8 @@ void sg_pending_describe(const struct sg_pending_info *info, char *buf, size_t s
                                "%" PRIu64 " jobs of this user run in its class, as many as may",
                                info->running);
                 break;
-        case SG_PENDING_MEMORY:
-                if (info->need == 0)
-                        (void)snprintf(buf, size, "memory: the part that must stay free is in use");
-                else
-                        (void)snprintf(buf, size, "memory: it asks for %s, %s can be promised now",
-                                       sg_format_bytes(need, info->need),
-                                       sg_format_bytes(left, info->free));
+        case SG_PENDING_SHORT:
+                describe_shortage(info, buf, size);
                 break;
         case SG_PENDING_TURN:
                 (void)snprintf(buf, size, "%" PRIu64 " of this user's jobs %s before it",
@@ -276,7 +288,7 @@ static int snapshot_to_explain(struct sg_manager *m, const struct sg_node_snapsh
 
         if (r < 0)
                 return r;
-        if (m->jobs->explained.memory_total == 0 || m->jobs->explained_iteration != iteration) {
+        if (m->jobs->explained.now_usec == 0 || m->jobs->explained_iteration != iteration) {
                 r = sg_manager_snapshot(m, &m->jobs->explained);
                 if (r < 0)
                         return r;

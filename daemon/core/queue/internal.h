@@ -28,17 +28,17 @@ struct sg_queue_class {
         struct sg_queue_caps caps;
 };
 
-/* When a head that waits for memory can start at the latest, as far as is known, and what others
- * may have besides it then. */
+/* When a head that doesn't fit can start at the latest, as far as is known, and what others may
+ * have besides it then. */
 struct sg_reservation {
-        uint64_t at_usec; /* SG_UNLIMITED: nobody knows */
-        uint64_t memory;  /* beside the head */
-        bool in_vain;     /* others than jobs use what it needs */
-        bool node_slot;   /* one more may run than the head … */
-        bool class_slot;  /* … in its class … */
-        bool user_slot;   /* … and of its user in it */
+        uint64_t at_usec;             /* SG_UNLIMITED: nobody knows */
+        uint64_t left[SG_STOCKS_MAX]; /* beside the head */
+        bool in_vain;                 /* others than jobs use what it needs */
+        bool node_slot;               /* one more may run than the head … */
+        bool class_slot;              /* … in its class … */
+        bool user_slot;               /* … and of its user in it */
         /* For this state of the queue and the node. */
-        uint64_t changes, now_usec, memory_taken;
+        uint64_t changes, now_usec, taken[SG_STOCKS_MAX];
 };
 
 /* Made when first needed, dropped with its last entry. */
@@ -52,28 +52,42 @@ struct sg_lane {
         struct sg_reservation reserved; /* of its head, during a decision */
 };
 
+/* What is promised of a stock. */
+struct sg_stock_account {
+        uint64_t reserve_pm;   /* stays free */
+        uint64_t declared;     /* Σ sg_queue_declared() of running entries */
+        uint64_t n_undeclared; /* running entries that don't declare what they take of it */
+};
+
 struct sg_queue {
+        const struct sg_stock_type *types; /* n_stocks of them */
+        size_t n_stocks;
+        struct sg_stock_account accounts[SG_STOCKS_MAX];
         struct sg_list users, classes, lanes;
         struct sg_list running; /* entries, by when they end at the latest */
         uint64_t n_users, n_waiting, n_running;
-        uint64_t n_aside;      /* running entries that count for their own users alone */
-        uint64_t n_undeclared; /* running entries that don't declare their memory */
-        uint64_t changes;      /* counts up: what was worked out before holds no more */
-        uint64_t starts;       /* counts up; orders users by their last start */
-        uint64_t declared;     /* Σ sg_queue_declared() of running entries */
-        uint64_t jobs_per_cpu, max_jobs, memory_reserve_pm;
+        uint64_t n_aside; /* running entries that count for their own users alone */
+        uint64_t changes; /* counts up: what was worked out before holds no more */
+        uint64_t starts;  /* counts up; orders users by their last start */
+        uint64_t jobs_per_cpu, max_jobs;
         struct sg_queue_caps fallback; /* of a class that isn't configured: the default class's */
 };
 
 /* More than any node has, and too little for the sum of all that run to wrap around. */
 #define SG_QUEUE_DECLARED_MAX (1ULL << 47)
 
-/* What an entry's memory counts for in the accounts. */
-static inline uint64_t sg_queue_declared(const struct sg_queue_entry *e)
+/* What an entry counts for in the account of a stock. */
+static inline uint64_t sg_queue_declared(const struct sg_queue_entry *e, size_t k)
 {
-        if (e->memory == SG_UNLIMITED)
+        if (e->need[k] == SG_UNLIMITED)
                 return 0;
-        return e->memory < SG_QUEUE_DECLARED_MAX ? e->memory : SG_QUEUE_DECLARED_MAX;
+        return e->need[k] < SG_QUEUE_DECLARED_MAX ? e->need[k] : SG_QUEUE_DECLARED_MAX;
+}
+
+/* What must be left of a stock for it to start: something, if it doesn't say how much. */
+static inline uint64_t sg_queue_least(const struct sg_queue_entry *e, size_t k)
+{
+        return e->need[k] == SG_UNLIMITED ? 1 : e->need[k];
 }
 
 static inline struct sg_queue_entry *sg_lane_head(const struct sg_lane *lane)
@@ -110,10 +124,15 @@ static inline uint64_t sg_queue_end_of(const struct sg_queue_entry *e)
 /* Takes the head, or an entry that isn't queued, for a running one of its lane. */
 void sg_queue_account_running(struct sg_queue *q, struct sg_queue_entry *e);
 
-/* memory.c: what memory admits. */
-uint64_t sg_queue_memory_usable(const struct sg_queue *q, const struct sg_node_snapshot *node);
-uint64_t sg_queue_memory_taken(const struct sg_queue *q, const struct sg_node_snapshot *node);
-uint64_t sg_queue_memory_free(const struct sg_queue *q, const struct sg_node_snapshot *node);
+/* stock.c, of the k-th stock: all that jobs may ever be promised, which is everything but the
+ * reserve; what is declared and what the rest uses, which may be more than that; what one could
+ * still be promised; and whether that is enough for e. */
+uint64_t sg_stock_usable(const struct sg_queue *q, const struct sg_node_snapshot *node, size_t k);
+uint64_t sg_stock_taken(const struct sg_queue *q, const struct sg_node_snapshot *node, size_t k);
+uint64_t sg_stock_left(const struct sg_queue *q, const struct sg_node_snapshot *node, size_t k);
+bool sg_stock_lasts(const struct sg_queue *q, const struct sg_node_snapshot *node, size_t k,
+                    const struct sg_queue_entry *e);
+/* Whether every stock is enough for it. */
 bool sg_queue_fits(const struct sg_queue *q, const struct sg_node_snapshot *node,
                    const struct sg_queue_entry *e);
 

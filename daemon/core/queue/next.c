@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The queue's decisions: which lane has its turn, what memory admits, and why an entry waits.
+ * The queue's decisions: which lane has its turn, who fits, and why an entry waits.
  *
  * Lanes are in one total order at any time (user by user, then by their heads). A pass starts the
  * first head that fits; a head before it that doesn't fit is passed, or keeps the node.
@@ -12,10 +12,8 @@
 /* How far behind a head that doesn't fit one is looked for that may pass it. */
 #define BACKFILL_DEPTH 64U
 
-/* Memory */
-
-/* With nothing running it is not jobs that hold the memory: patience begins anew, so that the node
- * doesn't stand idle for what may never be given back. */
+/* With nothing running it is not jobs that hold what it lacks: patience begins anew, so that the
+ * node doesn't stand idle for what may never be given back. */
 static void note_unfit(const struct sg_queue *q, const struct sg_node_snapshot *node,
                        struct sg_queue_entry *e)
 {
@@ -103,8 +101,8 @@ static bool may_pass(const struct sg_queue *q, const struct sg_node_snapshot *no
 static bool may_pass_head(const struct sg_queue *q, const struct sg_node_snapshot *node,
                           const struct sg_lane *lane, const struct sg_queue_entry *e)
 {
-        return lane->class->caps.backfill && lane_is_short(q, node, lane) &&
-               sg_queue_fits(q, node, e) && sg_lane_lets_pass(q, node, lane, lane, e);
+        return lane_is_short(q, node, lane) && sg_queue_fits(q, node, e) &&
+               sg_lane_lets_pass(q, node, lane, lane, e);
 }
 
 /* What of the lane would start now if nothing else did; NULL: nothing. */
@@ -211,6 +209,19 @@ static void explain_caps(const struct sg_queue *q, const struct sg_lane *lane,
         }
 }
 
+static void explain_stocks(const struct sg_queue *q, const struct sg_queue_entry *e,
+                           const struct sg_node_snapshot *node, struct sg_pending_info *ret)
+{
+        size_t k = 0;
+
+        while (sg_stock_lasts(q, node, k, e))
+                k++;
+        ret->why = SG_PENDING_SHORT;
+        ret->stock = &q->types[k];
+        ret->need = e->need[k] == SG_UNLIMITED ? 0 : e->need[k];
+        ret->free = sg_stock_left(q, node, k);
+}
+
 /* lane: e's, or one that it would be the head of; ahead: how many of its lane go before it. */
 static void explain(const struct sg_queue *q, const struct sg_lane *lane,
                     const struct sg_queue_entry *e, uint64_t ahead,
@@ -220,9 +231,7 @@ static void explain(const struct sg_queue *q, const struct sg_lane *lane,
         explain_caps(q, lane, node, ret);
         (void)reserve(q, node);
         if (!sg_queue_fits(q, node, e) && ret->why == SG_PENDING_NONE) {
-                ret->why = SG_PENDING_MEMORY;
-                ret->need = e->memory == SG_UNLIMITED ? 0 : e->memory;
-                ret->free = sg_queue_memory_free(q, node);
+                explain_stocks(q, e, node, ret);
         } else if (ahead > 0 && (ret->why != SG_PENDING_NONE || ahead >= BACKFILL_DEPTH ||
                                  !may_pass_head(q, node, lane, e))) {
                 ret->why = SG_PENDING_TURN;
@@ -289,7 +298,7 @@ void sg_queue_would_start(const struct sg_queue *q, const struct sg_job *j,
         };
         uint64_t ahead;
 
-        sg_order_describe(&e, j, h);
+        sg_queue_describe(q, &e, j, h);
         sg_list_init(&lane.waiting);
         sg_list_append(&lane.waiting, &e.link);
         ahead = existing ? count_before(existing, &e) : 0;

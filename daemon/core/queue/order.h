@@ -21,9 +21,5 @@ extern const struct sg_order_policy *const sg_order_policies[_SG_ORDER_MAX]; /* 
 bool sg_order_before(enum sg_order order, const struct sg_queue_entry *a,
                      const struct sg_queue_entry *b);
 
-/* Fills all that describes the job, but n. */
-void sg_order_describe(struct sg_queue_entry *e, const struct sg_job *j,
-                       const struct sg_class_history *h);
-
 /* Smaller first, unknown (0) last: for policies by a size. */
 int sg_order_compare_known(double a, double b);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The queue's accounts: lanes and what is in them, how many run of each user and class, and how
- * much memory is promised. Who is next is decided in next.c.
+ * much of each stock is promised. Who is next is decided in next.c.
  */
 #include "core/queue/internal.h"
 #include <assert.h>
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
-int sg_queue_new(struct sg_queue **ret)
+int sg_queue_new(struct sg_queue **ret, const struct sg_stock_type *types, size_t n)
 {
         struct sg_queue *q = calloc(1, sizeof(*q));
 
@@ -18,9 +19,11 @@ int sg_queue_new(struct sg_queue **ret)
         sg_list_init(&q->classes);
         sg_list_init(&q->lanes);
         sg_list_init(&q->running);
+        assert(n <= SG_STOCKS_MAX);
+        q->types = types;
+        q->n_stocks = n;
         q->jobs_per_cpu = 4;
         q->max_jobs = SG_UNLIMITED;
-        q->memory_reserve_pm = 1000;
         q->fallback = (struct sg_queue_caps){SG_UNLIMITED, SG_UNLIMITED, SG_ORDER_PRIORITY, true};
         *ret = q;
         return 0;
@@ -169,16 +172,20 @@ static void running_insert(struct sg_queue *q, struct sg_queue_entry *e)
                                                                      link)) > sg_queue_end_of(e))
                 after = after->prev;
         sg_list_insert_before(after->next, &e->link);
-        q->declared += sg_queue_declared(e);
-        q->n_undeclared += e->memory == SG_UNLIMITED;
+        for (size_t k = 0; k < q->n_stocks; k++) {
+                q->accounts[k].declared += sg_queue_declared(e, k);
+                q->accounts[k].n_undeclared += e->need[k] == SG_UNLIMITED;
+        }
         q->changes++;
 }
 
 static void running_take(struct sg_queue *q, struct sg_queue_entry *e)
 {
         sg_list_remove(&e->link);
-        q->declared -= sg_queue_declared(e);
-        q->n_undeclared -= e->memory == SG_UNLIMITED;
+        for (size_t k = 0; k < q->n_stocks; k++) {
+                q->accounts[k].declared -= sg_queue_declared(e, k);
+                q->accounts[k].n_undeclared -= e->need[k] == SG_UNLIMITED;
+        }
         q->changes++;
 }
 
@@ -204,6 +211,31 @@ void sg_queue_set_aside(struct sg_queue *q, struct sg_queue_entry *e, bool aside
         e->lane->class->aside += (uint64_t)one;
         q->n_aside += (uint64_t)one;
         q->changes++;
+}
+
+/* What is expected of a job in CPU-seconds: what its class's jobs took, else all that its time
+ * limit lets it use; 0 = nothing is known. h NULL: no history. */
+static double size_of(const struct sg_job *j, const struct sg_class_history *h)
+{
+        double size = h ? sg_history_size(h, 0) : NAN;
+
+        if (size > 0)
+                return size;
+        if (j->limits.time_limit_usec == SG_UNLIMITED)
+                return 0;
+        return (double)j->limits.time_limit_usec / 1e6 * (double)(j->limits.cpus ?: 1);
+}
+
+void sg_queue_describe(const struct sg_queue *q, struct sg_queue_entry *e, const struct sg_job *j,
+                       const struct sg_class_history *h)
+{
+        e->priority = j->priority;
+        for (size_t k = 0; k < q->n_stocks; k++)
+                e->need[k] = q->types[k].need_of(j);
+        e->size = size_of(j, h);
+        e->used = j->cpu_usec == SG_UNLIMITED ? 0 : (double)j->cpu_usec / 1e6;
+        e->deadline_usec = j->deadline_usec;
+        e->limit_usec = j->limits.time_limit_usec == SG_UNLIMITED ? 0 : j->limits.time_limit_usec;
 }
 
 int sg_queue_add(struct sg_queue *q, struct sg_queue_entry *e, const char *class, uint64_t uid,
@@ -259,12 +291,12 @@ static void reorder(struct sg_queue_entry *e)
 }
 
 void sg_queue_change(struct sg_queue *q, struct sg_queue_entry *e, int64_t priority,
-                     uint64_t memory)
+                     const uint64_t need[SG_STOCKS_MAX])
 {
         if (e->running)
                 running_take(q, e);
         e->priority = priority;
-        e->memory = memory;
+        memcpy(e->need, need, sizeof(e->need));
         if (e->running)
                 running_insert(q, e);
         else if (e->lane)
@@ -320,7 +352,8 @@ int sg_queue_configure(struct sg_queue *q, const struct sg_settings *settings)
                         return -ENOMEM;
         q->jobs_per_cpu = settings->jobs_per_cpu;
         q->max_jobs = settings->max_jobs;
-        q->memory_reserve_pm = settings->memory_reserve_pm;
+        for (size_t k = 0; k < q->n_stocks; k++)
+                q->accounts[k].reserve_pm = q->types[k].reserve_pm(settings);
         q->fallback = caps_of(sg_settings_default(settings));
         q->changes++;
         sg_list_foreach (c, &q->classes, link) {

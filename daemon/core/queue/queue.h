@@ -8,10 +8,11 @@
  * ago: a thousand jobs of one user never hold up the single one of another. Within a user the
  * higher priority goes first, then the older job.
  *
- * Memory: what is declared counts in full from start to end, what isn't counts as it is used. A
- * head that doesn't fit when it is its turn, but would once others have ended, is passed only by
- * jobs that don't make it wait longer (backfill.c), which may be jobs of its own lane; of
- * those that don't declare their memory nobody knows that, and they pass it for PATIENCE.
+ * Stocks (stock.h; memory is one): what is declared counts in full from start to end, what isn't
+ * counts as it is used. A head that doesn't fit when it is its turn, but would once others have
+ * ended, is passed only by jobs that don't make it wait longer (backfill.c), which may be jobs of
+ * its own lane; of those that don't declare what they take nobody knows that, and they pass it for
+ * PATIENCE. Who wants nothing of what a head lacks isn't held up by it.
  *
  * Pure: no clock, no I/O. Entries are embedded in the caller's jobs and never owned.
  */
@@ -20,6 +21,7 @@
 #include "core/job/history.h"
 #include "core/job/job.h"
 #include "core/measure/node.h"
+#include "core/queue/stock.h"
 #include "core/settings/settings.h"
 
 #define SG_QUEUE_PATIENCE_USEC (10ULL * 60 * 1000000)
@@ -33,7 +35,7 @@ struct sg_queue_entry {
         uint64_t place; /* counts up along its lane, where lane->numbered */
         uint64_t n;
         int64_t priority;
-        uint64_t memory; /* declared maximum, SG_UNLIMITED = undeclared */
+        uint64_t need[SG_STOCKS_MAX]; /* as sg_stock_type.need_of() says it */
         /* What some orders and backfill go by; 0 = not known, none. */
         double size, used; /* CPU-seconds: expected in all; of those, used by attempts before */
         uint64_t deadline_usec; /* of the real time */
@@ -42,7 +44,7 @@ struct sg_queue_entry {
         bool aside;            /* it counts for its own user alone */
         uint64_t started_usec; /* set by the queue; by the caller, if it runs already */
         uint64_t start;        /* which of the queue's starts it was; 0 = it ran already */
-        /* When it was first its turn and memory was short, 0 = never; and the last start before. */
+        /* When it was first its turn and didn't fit, 0 = never; and the last start before. */
         uint64_t unfit_since_usec, unfit_since_start;
 };
 
@@ -51,19 +53,22 @@ enum sg_pending {
         SG_PENDING_NODE_FULL,
         SG_PENDING_CLASS_FULL,
         SG_PENDING_CLASS_USER_FULL,
-        SG_PENDING_MEMORY,
-        SG_PENDING_TURN, /* others of its lane are before it */
-        SG_PENDING_KEPT, /* the node is kept for one that has waited longer than PATIENCE */
+        SG_PENDING_SHORT, /* of a stock */
+        SG_PENDING_TURN,  /* others of its lane are before it */
+        SG_PENDING_KEPT,  /* the node is kept for one that has waited longer than PATIENCE */
 };
 
 struct sg_pending_info {
         enum sg_pending why;
         uint64_t running, max; /* the counts behind *_FULL */
         uint64_t ahead;        /* TURN: jobs of the same lane before it */
-        uint64_t need, free;   /* MEMORY, bytes; need 0 = undeclared, the reserve is used up */
+        /* SHORT: the first stock that isn't enough; need 0 = undeclared, the reserve is used up */
+        const struct sg_stock_type *stock;
+        uint64_t need, free;
 };
 
-int sg_queue_new(struct sg_queue **ret);
+/* types: sg_stock_types in all but tests; borrowed. n: at most SG_STOCKS_MAX. */
+int sg_queue_new(struct sg_queue **ret, const struct sg_stock_type *types, size_t n);
 struct sg_queue *sg_queue_free(struct sg_queue *q); /* must have no entries any more */
 SG_DEFINE_CLEANUP(struct sg_queue *, sg_queue_free)
 
@@ -71,24 +76,26 @@ SG_DEFINE_CLEANUP(struct sg_queue *, sg_queue_free)
  * is treated as the default class. Call after each reload; -ENOMEM changes nothing. */
 int sg_queue_configure(struct sg_queue *q, const struct sg_settings *settings);
 
-/* What describes the entry is set by the caller (sg_order_describe()). `running`: it already runs
- * (recovery). -ENOMEM. */
+/* Fills all that describes the job, but n. h: of its class, or NULL. */
+void sg_queue_describe(const struct sg_queue *q, struct sg_queue_entry *e, const struct sg_job *j,
+                       const struct sg_class_history *h);
+/* What describes the entry is set by the caller. `running`: it already runs (recovery). -ENOMEM. */
 int sg_queue_add(struct sg_queue *q, struct sg_queue_entry *e, const char *class, uint64_t uid,
                  bool running);
 /* Whether it waits or runs; an entry that was never added is fine. */
 void sg_queue_remove(struct sg_queue *q, struct sg_queue_entry *e);
-/* A job's priority or declared memory has changed, or something of the entry that orders go by,
- * which the caller has set: its place and the accounts follow. */
+/* A job's priority or what it needs of each stock has changed, or something of the entry that
+ * orders go by, which the caller has set: its place and the accounts follow. */
 void sg_queue_change(struct sg_queue *q, struct sg_queue_entry *e, int64_t priority,
-                     uint64_t memory);
+                     const uint64_t need[SG_STOCKS_MAX]);
 
 /* A running entry whose program takes its time to begin has a place of its user's, and of nobody
- * else's: of the node and of its class. What it declares of memory counts for all, as it may begin
+ * else's: of the node and of its class. What it declares of stocks counts for all, as it may begin
  * at any time. */
 void sg_queue_set_aside(struct sg_queue *q, struct sg_queue_entry *e, bool aside);
 
 /* The entry to start now, marked as running; NULL if none can. *ret_retry_usec: when to look again
- * though nothing has happened (memory is short), 0 = not needed. */
+ * though nothing has happened (one doesn't fit), 0 = not needed. */
 struct sg_queue_entry *sg_queue_next(struct sg_queue *q, const struct sg_node_snapshot *node,
                                      uint64_t *ret_retry_usec);
 

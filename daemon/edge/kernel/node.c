@@ -121,9 +121,10 @@ void sg_node_deinit(struct sg_node *n)
 int sg_node_snapshot(const struct sg_node *n, struct sg_node_snapshot *ret)
 {
         struct sg_node_snapshot s = {.now_usec = sg_now_monotonic_usec(), .cpus = n->n_cpus};
+        struct sg_stock *memory = &s.stocks[SG_STOCK_MEMORY];
         int r;
 
-        r = read_memory(n, &s.memory_total, &s.memory_available);
+        r = read_memory(n, &memory->total, &memory->available);
         if (r < 0)
                 return r;
         *ret = s;

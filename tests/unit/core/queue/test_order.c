@@ -28,7 +28,7 @@ static void expect_starts(struct fixture *f, enum sg_order order, const uint64_t
 
 static void entry(struct fixture *f, struct sg_queue_entry e)
 {
-        e.memory = SG_UNLIMITED;
+        e.need[SG_STOCK_MEMORY] = SG_UNLIMITED;
         f->entries[e.n] = e;
         assert_int_equal(sg_queue_add(f->q, &f->entries[e.n], "default", 1, false), 0);
 }
@@ -60,7 +60,7 @@ static void test_a_new_deadline(void **state)
         for (uint64_t n = 1; n <= 3; n++)
                 entry(f, (struct sg_queue_entry){.n = n, .deadline_usec = 10 * n});
         f->entries[3].deadline_usec = 5;
-        sg_queue_change(f->q, &f->entries[3], 0, SG_UNLIMITED);
+        change(f, 3, 0, SG_UNLIMITED);
         assert_int_equal(next(f), 3);
         assert_int_equal(next(f), 1);
 }
@@ -78,13 +78,13 @@ static void test_names(void **state)
 
 static void test_what_is_known(void **state)
 {
+        struct fixture *f = *state;
         struct sg_class_history h = {0};
         struct sg_queue_entry e = {.n = 7};
         struct sg_job j;
 
-        (void)state;
         sg_job_init(&j);
-        sg_order_describe(&e, &j, NULL);
+        sg_queue_describe(f->q, &e, &j, NULL);
         assert_int_equal(e.n, 7);
         assert_near(e.size, 0, 0);
         assert_near(e.used, 0, 0);
@@ -95,16 +95,16 @@ static void test_what_is_known(void **state)
         j.deadline_usec = 12345;
         j.cpu_usec = 2500000;
         j.priority = -3;
-        sg_order_describe(&e, &j, &h);
+        sg_queue_describe(f->q, &e, &j, &h);
         assert_near(e.size, 180, 0);
         assert_near(e.used, 2.5, 0);
         assert_int_equal(e.deadline_usec, 12345);
         assert_int_equal(e.limit_usec, 90000000);
-        assert_int_equal(e.memory, GIB);
+        assert_int_equal(e.need[SG_STOCK_MEMORY], GIB);
         assert_int_equal(e.priority, -3);
         for (int i = 0; i < 3; i++)
                 sg_history_add(&h, 30 + 10 * i, NAN);
-        sg_order_describe(&e, &j, &h);
+        sg_queue_describe(f->q, &e, &j, &h);
         assert_true(e.size == 40);
         sg_job_deinit(&j);
 }
@@ -117,7 +117,7 @@ int main(void)
                 TEST(test_each),
                 TEST(test_a_new_deadline),
                 cmocka_unit_test(test_names),
-                cmocka_unit_test(test_what_is_known),
+                TEST(test_what_is_known),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

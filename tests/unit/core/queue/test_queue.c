@@ -105,13 +105,13 @@ static void test_recovered_jobs_count(void **state)
 {
         struct fixture *f = *state;
 
-        f->entries[1] = (struct sg_queue_entry){.n = 1, .memory = 5 * GIB};
+        f->entries[1] = (struct sg_queue_entry){.n = 1, .need = {5 * GIB}};
         assert_int_equal(sg_queue_add(f->q, &f->entries[1], "default", 1, true), 0);
         assert_int_equal(sg_queue_n_running(f->q), 1);
         add(f, 1, 2);
         add(f, 2, 3);
         add_to(f, "default", 3, 4, 0, 5 * GIB); /* 9 GiB may be promised */
-        assert_int_equal(why(f, 4), SG_PENDING_MEMORY);
+        assert_int_equal(why(f, 4), SG_PENDING_SHORT);
         assert_int_equal(next(f), 3);
         assert_int_equal(next(f), 2);
         assert_int_equal(next(f), 0);
@@ -190,7 +190,7 @@ static void test_priority_then_age(void **state)
         add_to(f, "default", 1, 4, 7, SG_UNLIMITED);
         add_to(f, "default", 1, 2, 0, SG_UNLIMITED);
         add_to(f, "default", 1, 5, 7, SG_UNLIMITED);
-        sg_queue_change(f->q, &f->entries[1], 9, SG_UNLIMITED);
+        change(f, 1, 9, SG_UNLIMITED);
         assert_int_equal(next(f), 1);
         assert_int_equal(next(f), 4);
         assert_int_equal(next(f), 5);

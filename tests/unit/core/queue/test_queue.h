@@ -3,6 +3,7 @@
 /* A queue with its settings, and a node to ask it about. */
 
 #include "core/queue/queue.h"
+#include "tests/unit/core/queue/seats.h"
 #include "tests/unit/test.h"
 
 #define GIB (1ULL << 30)
@@ -12,28 +13,42 @@
 struct fixture {
         struct sg_queue *q;
         struct sg_settings *settings;
+        struct sg_stock_type types[SG_STOCKS_MAX];
         struct sg_node_snapshot node;
+        struct sg_stock *memory;                  /* its */
         struct sg_queue_entry entries[N_MAX + 1]; /* by n */
         uint64_t retry_usec;
 };
 
-static inline int setup(void **state)
+static inline int setup_stocks(void **state, size_t n)
 {
         struct fixture *f = calloc(1, sizeof(*f));
 
         assert_non_null(f);
-        assert_int_equal(sg_queue_new(&f->q), 0);
+        types_with_seats(f->types);
+        assert_int_equal(sg_queue_new(&f->q, f->types, n), 0);
         assert_int_equal(sg_settings_new(&f->settings, "host"), 0);
         f->settings->max_jobs = 1000000;
         assert_int_equal(sg_queue_configure(f->q, f->settings), 0);
         f->node = (struct sg_node_snapshot){
                 .now_usec = 1000 * MINUTE,
                 .cpus = 2,
-                .memory_total = 10 * GIB,
-                .memory_available = 10 * GIB,
+                .stocks = {[SG_STOCK_MEMORY] = {.total = 10 * GIB, .available = 10 * GIB},
+                           [SEATS] = {.total = 4, .available = 4}},
         };
+        f->memory = &f->node.stocks[SG_STOCK_MEMORY];
         *state = f;
         return 0;
+}
+
+static inline int setup(void **state)
+{
+        return setup_stocks(state, SG_N_STOCKS);
+}
+
+static inline int setup_seats(void **state)
+{
+        return setup_stocks(state, SG_STOCKS_MAX);
 }
 
 /* Frees the queue, which asserts that no lane is left. */
@@ -56,7 +71,7 @@ static inline struct sg_queue_entry *add_to(struct fixture *f, const char *class
 {
         struct sg_queue_entry *e = &f->entries[n];
 
-        *e = (struct sg_queue_entry){.n = n, .priority = priority, .memory = memory};
+        *e = (struct sg_queue_entry){.n = n, .priority = priority, .need = {memory}};
         assert_int_equal(sg_queue_add(f->q, e, class, uid, false), 0);
         return e;
 }
@@ -64,6 +79,13 @@ static inline struct sg_queue_entry *add_to(struct fixture *f, const char *class
 static inline struct sg_queue_entry *add(struct fixture *f, uint64_t uid, uint64_t n)
 {
         return add_to(f, "default", uid, n, 0, SG_UNLIMITED);
+}
+
+static inline void change(struct fixture *f, uint64_t n, int64_t priority, uint64_t memory)
+{
+        const uint64_t need[SG_STOCKS_MAX] = {memory};
+
+        sg_queue_change(f->q, &f->entries[n], priority, need);
 }
 
 /* The n of the next one, 0 if there is none. */

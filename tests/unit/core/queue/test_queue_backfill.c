@@ -41,7 +41,7 @@ static void test_short_ones_pass(void **state)
         assert_int_equal(why(f, 4), SG_PENDING_NONE);
         assert_int_equal(next(f), 4);
         assert_int_equal(next(f), 0);
-        assert_int_equal(why(f, 2), SG_PENDING_MEMORY);
+        assert_int_equal(why(f, 2), SG_PENDING_SHORT);
         end(f, 4);
         f->node.now_usec += 40 * MINUTE;
         end(f, 1);
@@ -192,19 +192,32 @@ static uint64_t end_of(const struct sg_queue_entry *e)
         return e->started_usec + e->limit_usec;
 }
 
-/* When `need` would be free if nobody else started. */
-static uint64_t free_at(const struct run *r, uint64_t need)
+/* Whether all that `e` needs is free once those have ended that do so before `at`, or then. */
+static bool is_free_at(const struct run *r, const struct sg_queue_entry *e, uint64_t at)
+{
+        const uint64_t all[] = {[SG_STOCK_MEMORY] = 9 * GIB, [SEATS] = 4};
+
+        for (size_t s = 0; s < SG_ELEMENTSOF(all); s++) {
+                uint64_t left = all[s];
+
+                for (size_t k = 1; k <= JOBS; k++)
+                        if (r->f->entries[k].running && end_of(&r->f->entries[k]) > at)
+                                left -= r->f->entries[k].need[s];
+                if (left < e->need[s])
+                        return false;
+        }
+        return true;
+}
+
+/* When `waiting` could start if nobody else did. */
+static uint64_t free_at(const struct run *r, const struct sg_queue_entry *waiting)
 {
         uint64_t at = UINT64_MAX;
 
         for (size_t i = 1; i <= JOBS; i++) {
                 const struct sg_queue_entry *e = &r->f->entries[i];
-                uint64_t left = 9 * GIB;
 
-                for (size_t k = 1; e->running && k <= JOBS; k++)
-                        if (r->f->entries[k].running && end_of(&r->f->entries[k]) > end_of(e))
-                                left -= r->f->entries[k].memory;
-                if (e->running && left >= need && end_of(e) < at)
+                if (e->running && end_of(e) < at && is_free_at(r, waiting, end_of(e)))
                         at = end_of(e);
         }
         return at;
@@ -224,7 +237,7 @@ static void start_all(struct run *r)
                 if (!e->lane || e->running)
                         continue;
                 if (r->promised[n] == 0)
-                        r->promised[n] = free_at(r, e->memory);
+                        r->promised[n] = free_at(r, e);
                 return;
         }
 }
@@ -244,8 +257,9 @@ static bool end_next(struct run *r)
         return true;
 }
 
-/* In order of age, each taking as long as it may. Returns how long all of them took. */
-static uint64_t run_all(struct fixture *f, uint64_t seed, bool backfill)
+/* In order of age, each taking as long as it may, and one to `seats` seats. Returns how long all of
+ * them took. */
+static uint64_t run_all(struct fixture *f, uint64_t seed, bool backfill, uint64_t seats)
 {
         struct run r = {.f = f, .random = seed, .seed = seed};
         uint64_t begin = f->node.now_usec;
@@ -253,8 +267,12 @@ static uint64_t run_all(struct fixture *f, uint64_t seed, bool backfill)
         draft(f, 0)->backfill = backfill;
         draft(f, 0)->order = SG_ORDER_FIFO;
         configure(f);
-        for (uint64_t n = 1; n <= JOBS; n++)
-                limited(f, 1, n, (1 + draw(&r, 9)) * GIB, (1 + draw(&r, 100)) * MINUTE);
+        for (uint64_t n = 1; n <= JOBS; n++) {
+                struct sg_queue_entry *e =
+                        limited(f, 1, n, (1 + draw(&r, 9)) * GIB, (1 + draw(&r, 100)) * MINUTE);
+
+                e->need[SEATS] = seats > 0 ? 1 + draw(&r, seats) : 0;
+        }
         do
                 start_all(&r);
         while (end_next(&r));
@@ -262,20 +280,31 @@ static uint64_t run_all(struct fixture *f, uint64_t seed, bool backfill)
         return f->node.now_usec - begin;
 }
 
-static void test_nobody_waits_longer(void **state)
+static void expect_gain(struct fixture *f, uint64_t seats)
 {
-        struct fixture *f = *state;
         double with = 0, without = 0;
 
         for (uint64_t seed = 1; seed <= INSTANCES; seed++) {
-                with += (double)run_all(f, seed, true);
-                without += (double)run_all(f, seed, false);
+                with += (double)run_all(f, seed, true, seats);
+                without += (double)run_all(f, seed, false, seats);
         }
         print_message("with backfill all end after %.3f of the time\n", with / without);
         assert_true(with < .95 * without);
 }
 
+static void test_nobody_waits_longer(void **state)
+{
+        expect_gain(*state, 0);
+}
+
+/* Nor where some wait for the one, others for the other, and some for both. */
+static void test_nobody_waits_longer_for_two(void **state)
+{
+        expect_gain(*state, 4);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST_SEATS(name) cmocka_unit_test_setup_teardown(name, setup_seats, teardown)
 
 int main(void)
 {
@@ -288,6 +317,7 @@ int main(void)
                 TEST(test_depth),
                 TEST(test_many),
                 TEST(test_nobody_waits_longer),
+                TEST_SEATS(test_nobody_waits_longer_for_two),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,11 +9,11 @@ static void test_reserve_is_exact(void **state)
 {
         struct fixture *f = *state;
 
-        f->node.memory_total = f->node.memory_available = 123456789;
+        f->memory->total = f->memory->available = 123456789;
         f->settings->memory_reserve_pm = 1234; /* 15234567.8 bytes */
         configure(f);
         assert_int_equal(why_new(f, "default", 1, 0, 123456789 - 15234568), SG_PENDING_NONE);
-        assert_int_equal(why_new(f, "default", 1, 0, 123456789 - 15234567), SG_PENDING_MEMORY);
+        assert_int_equal(why_new(f, "default", 1, 0, 123456789 - 15234567), SG_PENDING_SHORT);
 }
 
 static void test_declared_and_used(void **state)
@@ -29,22 +29,23 @@ static void test_declared_and_used(void **state)
         assert_int_equal(next(f), 0);
         assert_int_equal(f->retry_usec, f->node.now_usec + 1000000);
         sg_queue_explain(f->q, &f->entries[3], &f->node, &info);
-        assert_int_equal(info.why, SG_PENDING_MEMORY);
+        assert_int_equal(info.why, SG_PENDING_SHORT);
+        assert_string_equal(info.stock->name, "memory");
         assert_int_equal(info.need, 2 * GIB);
         assert_int_equal(info.free, GIB);
 
         /* What declared jobs use is in their declaration already. */
-        f->node.memory_available = 4 * GIB;
-        f->node.declared_used = 6 * GIB;
+        f->memory->available = 4 * GIB;
+        f->memory->declared_used = 6 * GIB;
         assert_int_equal(why_new(f, "default", 2, 0, GIB), SG_PENDING_NONE);
-        f->node.declared_used = 5 * GIB;
-        assert_int_equal(why_new(f, "default", 2, 0, GIB), SG_PENDING_MEMORY);
-        assert_int_equal(why_new(f, "default", 2, 0, SG_UNLIMITED), SG_PENDING_MEMORY);
+        f->memory->declared_used = 5 * GIB;
+        assert_int_equal(why_new(f, "default", 2, 0, GIB), SG_PENDING_SHORT);
+        assert_int_equal(why_new(f, "default", 2, 0, SG_UNLIMITED), SG_PENDING_SHORT);
 
-        f->node.memory_available = 10 * GIB;
-        sg_queue_change(f->q, &f->entries[2], 0, 3 * GIB); /* a running one lets go of some */
+        f->memory->available = 10 * GIB;
+        change(f, 2, 0, 3 * GIB); /* a running one lets go of some */
         assert_int_equal(next(f), 3);
-        sg_queue_change(f->q, &f->entries[1], 0, SG_UNLIMITED);
+        change(f, 1, 0, SG_UNLIMITED);
         assert_int_equal(why_new(f, "default", 2, 0, 4 * GIB), SG_PENDING_NONE);
 }
 
@@ -54,13 +55,13 @@ static void test_undeclared_waits_for_the_reserve(void **state)
         struct sg_pending_info info;
 
         add(f, 1, 1);
-        f->node.memory_available = GIB;
+        f->memory->available = GIB;
         assert_int_equal(next(f), 0);
         assert_true(f->retry_usec > f->node.now_usec);
         sg_queue_explain(f->q, &f->entries[1], &f->node, &info);
-        assert_int_equal(info.why, SG_PENDING_MEMORY);
+        assert_int_equal(info.why, SG_PENDING_SHORT);
         assert_int_equal(info.need, 0);
-        f->node.memory_available = GIB + 1;
+        f->memory->available = GIB + 1;
         assert_int_equal(next(f), 1);
 }
 
@@ -70,13 +71,13 @@ static void test_absurd_declarations(void **state)
         struct fixture *f = *state;
 
         for (uint64_t n = 1; n <= 4; n++) {
-                f->entries[n] = (struct sg_queue_entry){.n = n, .memory = 1ULL << 62};
+                f->entries[n] = (struct sg_queue_entry){.n = n, .need = {1ULL << 62}};
                 assert_int_equal(sg_queue_add(f->q, &f->entries[n], "default", 1, true), 0);
         }
-        assert_int_equal(why_new(f, "default", 1, 0, 1), SG_PENDING_MEMORY);
-        sg_queue_change(f->q, &f->entries[1], 0, SG_UNLIMITED - 1);
+        assert_int_equal(why_new(f, "default", 1, 0, 1), SG_PENDING_SHORT);
+        change(f, 1, 0, SG_UNLIMITED - 1);
         for (uint64_t n = 1; n <= 4; n++) {
-                assert_int_equal(why_new(f, "default", 1, 0, 1), SG_PENDING_MEMORY);
+                assert_int_equal(why_new(f, "default", 1, 0, 1), SG_PENDING_SHORT);
                 end(f, n);
         }
         assert_int_equal(why_new(f, "default", 1, 0, 9 * GIB), SG_PENDING_NONE);
@@ -86,7 +87,7 @@ static void test_more_available_than_there_is(void **state)
 {
         struct fixture *f = *state;
 
-        f->node.memory_available = 11 * GIB;
+        f->memory->available = 11 * GIB;
         assert_int_equal(why_new(f, "default", 1, 0, 9 * GIB), SG_PENDING_NONE);
 }
 
@@ -116,12 +117,12 @@ static void test_patience(void **state)
         assert_int_equal(why_new(f, "default", 2, 9, SG_UNLIMITED), SG_PENDING_KEPT);
         assert_int_equal(next(f), 0);
         assert_int_equal(f->retry_usec, f->node.now_usec + 1000000);
-        assert_int_equal(why(f, 2), SG_PENDING_MEMORY);
+        assert_int_equal(why(f, 2), SG_PENDING_SHORT);
         assert_int_equal(why(f, 12), SG_PENDING_KEPT);
         assert_int_equal(why(f, 13), SG_PENDING_TURN);
         assert_int_equal(why_new(f, "default", 3, 0, SG_UNLIMITED), SG_PENDING_KEPT);
         assert_int_equal(why_new(f, "default", 3, 0, GIB), SG_PENDING_NONE); /* beside the 8 */
-        assert_int_equal(why_new(f, "default", 3, 0, 8 * GIB), SG_PENDING_MEMORY);
+        assert_int_equal(why_new(f, "default", 3, 0, 8 * GIB), SG_PENDING_SHORT);
         end(f, 10);
         assert_int_equal(next(f), 0);
         end(f, 1);
@@ -138,7 +139,7 @@ static void test_patience_ends_with_its_job(void **state)
         assert_int_equal(next(f), 10);
         f->node.now_usec += SG_QUEUE_PATIENCE_USEC;
         assert_int_equal(next(f), 0);
-        sg_queue_change(f->q, &f->entries[2], 0, 4 * GIB);
+        change(f, 2, 0, 4 * GIB);
         assert_int_equal(next(f), 2);
         end(f, 2);
         add_to(f, "default", 1, 3, 0, 8 * GIB);
@@ -179,7 +180,7 @@ static void test_never_kept_for_the_impossible(void **state)
                 assert_int_equal(next(f), 0);
                 f->node.now_usec += 2 * SG_QUEUE_PATIENCE_USEC;
         }
-        assert_int_equal(why(f, 1), SG_PENDING_MEMORY);
+        assert_int_equal(why(f, 1), SG_PENDING_SHORT);
 }
 
 /* Others than our jobs hold the memory: the node is emptied for it once per PATIENCE, and never
@@ -188,7 +189,7 @@ static void test_not_kept_on_an_empty_node(void **state)
 {
         struct fixture *f = *state;
 
-        f->node.memory_available = 5 * GIB;
+        f->memory->available = 5 * GIB;
         add_to(f, "default", 1, 1, 0, 8 * GIB);
         for (uint64_t n = 2; n <= 9; n++)
                 add_to(f, "default", 2, n, 0, GIB);
@@ -204,7 +205,7 @@ static void test_not_kept_on_an_empty_node(void **state)
         assert_int_equal(next(f), 0);
         end(f, 4);
         assert_int_equal(why_new(f, "default", 3, 0, GIB), SG_PENDING_NONE);
-        f->node.memory_available = 10 * GIB;
+        f->memory->available = 10 * GIB;
         assert_int_equal(next(f), 1);
 }
 

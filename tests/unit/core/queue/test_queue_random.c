@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What must hold for the queue whatever happens: random histories of additions, removals, changes,
- * reloads and starts, beside a model that is a plain array. The seed of a failure is printed;
- * SG_SEED=N runs that one alone.
+ * reloads and starts, beside a model that is a plain array, on nodes with one stock and with two.
+ * The seed of a failure is printed; SG_SEED=N runs that one alone.
  */
 #include "core/queue/order.h"
 #include "core/queue/queue.h"
+#include "tests/unit/core/queue/seats.h"
 #include "tests/unit/test.h"
 
 #include <inttypes.h>
@@ -16,9 +17,9 @@
 #define JOBS 40
 #define USERS 4
 #define CLASSES 3
-#define TOTAL 1000003ULL
 #define PATIENCE SG_QUEUE_PATIENCE_USEC
 
+static const uint64_t totals[SG_STOCKS_MAX] = {[SG_STOCK_MEMORY] = 1000003, [SEATS] = 7};
 static const char *const class_names[CLASSES] = {"default", "train", "batch"};
 
 struct job {
@@ -32,6 +33,8 @@ struct world {
         uint64_t random, seed;
         struct sg_queue *q;
         struct sg_settings *settings;
+        struct sg_stock_type types[SG_STOCKS_MAX];
+        size_t n_stocks;
         struct sg_node_snapshot node;
         struct job jobs[JOBS];
         uint64_t last_n, started, step;
@@ -85,30 +88,50 @@ static uint64_t running_of(const struct world *w, const unsigned *class, const u
         return n;
 }
 
-static uint64_t declared(const struct world *w)
+static uint64_t declared(const struct world *w, size_t k)
 {
         uint64_t sum = 0;
 
         for (size_t i = 0; i < JOBS; i++)
-                if (runs(&w->jobs[i]) && w->jobs[i].entry.memory != SG_UNLIMITED)
-                        sum += w->jobs[i].entry.memory;
+                if (runs(&w->jobs[i]) && w->jobs[i].entry.need[k] != SG_UNLIMITED)
+                        sum += w->jobs[i].entry.need[k];
         return sum;
 }
 
-static uint64_t promisable(const struct world *w)
+static uint64_t promisable(const struct world *w, size_t k)
 {
-        unsigned __int128 kept = (unsigned __int128)TOTAL * w->settings->memory_reserve_pm;
-        uint64_t usable = TOTAL - (uint64_t)((kept + 9999) / 10000);
-        uint64_t used = TOTAL - w->node.memory_available, taken = declared(w);
+        const struct sg_stock *s = &w->node.stocks[k];
+        uint64_t reserve_pm = k == SG_STOCK_MEMORY ? w->settings->memory_reserve_pm : 0;
+        unsigned __int128 kept = (unsigned __int128)s->total * reserve_pm;
+        uint64_t usable = s->total - (uint64_t)((kept + 9999) / 10000);
+        uint64_t used = s->total - s->available, taken = declared(w, k);
 
-        if (used > w->node.declared_used)
-                taken += used - w->node.declared_used;
+        if (used > s->declared_used)
+                taken += used - s->declared_used;
         return usable > taken ? usable - taken : 0;
 }
 
-static bool fits(const struct world *w, uint64_t memory)
+static bool lacks(const struct world *w, const struct sg_queue_entry *e, size_t k)
 {
-        return memory == SG_UNLIMITED ? promisable(w) > 0 : memory <= promisable(w);
+        return e->need[k] == SG_UNLIMITED ? promisable(w, k) == 0 : e->need[k] > promisable(w, k);
+}
+
+static bool fits(const struct world *w, const struct sg_queue_entry *e)
+{
+        for (size_t k = 0; k < w->n_stocks; k++)
+                if (lacks(w, e, k))
+                        return false;
+        return true;
+}
+
+/* Whether e wants something that the other, which doesn't fit, waits for. */
+static bool competes(const struct world *w, const struct sg_queue_entry *e,
+                     const struct sg_queue_entry *other)
+{
+        for (size_t k = 0; k < w->n_stocks; k++)
+                if (e->need[k] > 0 && lacks(w, other, k))
+                        return true;
+        return false;
 }
 
 static bool has_room(const struct world *w, const struct job *j)
@@ -159,45 +182,73 @@ static uint64_t ahead_of(const struct world *w, const struct job *j)
         return n;
 }
 
-/* Whether some other head that has room waits for memory: the node may then be kept for it. */
-static bool memory_short(const struct world *w)
+/* A head that has room and doesn't fit: the node may be kept for it. */
+static bool is_short(const struct world *w, const struct job *j)
 {
-        for (size_t i = 0; i < JOBS; i++) {
-                const struct job *j = &w->jobs[i];
+        return waits(j) && has_room(w, j) && !fits(w, &j->entry) && ahead_of(w, j) == 0;
+}
 
-                if (waits(j) && has_room(w, j) && !fits(w, j->entry.memory) && ahead_of(w, j) == 0)
+static bool any_short(const struct world *w)
+{
+        for (size_t i = 0; i < JOBS; i++)
+                if (is_short(w, &w->jobs[i]))
                         return true;
-        }
         return false;
 }
 
-/* Whether the head of its lane waits for memory and lets others go before. */
-static bool passes_its_head(const struct world *w, const struct job *j)
+/* Whether any of them waits for what e takes of. */
+static bool any_short_competes(const struct world *w, const struct sg_queue_entry *e)
 {
-        if (!sg_settings_class(w->settings, class_names[j->class])->backfill)
-                return false;
+        for (size_t i = 0; i < JOBS; i++)
+                if (is_short(w, &w->jobs[i]) && competes(w, e, &w->jobs[i].entry))
+                        return true;
+        return false;
+}
+
+static const struct job *head_of(const struct world *w, const struct job *j)
+{
         for (size_t i = 0; i < JOBS; i++) {
                 const struct job *o = &w->jobs[i];
 
                 if (waits(o) && o->class == j->class && o->uid == j->uid && ahead_of(w, o) == 0)
-                        return !fits(w, o->entry.memory);
+                        return o;
         }
-        return false;
+        return NULL;
+}
+
+/* Whether the head of its lane doesn't fit and lets others go before. */
+static bool passes_its_head(const struct world *w, const struct job *j)
+{
+        const struct job *head = head_of(w, j);
+
+        return head && !fits(w, &head->entry) &&
+               (sg_settings_class(w->settings, class_names[j->class])->backfill ||
+                !competes(w, &j->entry, &head->entry));
 }
 
 /* What happens */
 
 static uint64_t draw_memory(struct world *w)
 {
+        const uint64_t total = totals[SG_STOCK_MEMORY];
+
         switch (draw(w, 8)) {
         case 0:
         case 1:
                 return SG_UNLIMITED;
         case 2:
-                return draw(w, TOTAL * 2);
+                return 1 + draw(w, total * 2);
         default:
-                return draw(w, TOTAL / 4);
+                return 1 + draw(w, total / 4);
         }
+}
+
+/* Most want none. */
+static uint64_t draw_seats(struct world *w)
+{
+        uint64_t r = draw(w, 16);
+
+        return r == 0 ? SG_UNLIMITED : r == 1 ? draw(w, totals[SEATS] * 2) : r < 7 ? 1 + r % 3 : 0;
 }
 
 /* Whatever may be said of a job. */
@@ -212,11 +263,12 @@ static void draw_job(struct world *w, struct job *j, struct sg_job *said)
         said->uid = j->uid;
         said->priority = (int64_t)draw(w, 7) - 3;
         said->limits.memory_max = draw_memory(w);
+        said->limits.tasks_max = draw_seats(w);
         said->limits.time_limit_usec = draw(w, 2) ? 1 + draw(w, PATIENCE) : SG_UNLIMITED;
         said->deadline_usec = draw(w, 2) ? 1 + draw(w, 5) : 0;
         said->cpu_usec = draw(w, 2) ? SG_UNLIMITED : draw(w, 2) * 100000000;
         strcpy(said->class, class_names[j->class]);
-        sg_order_describe(&j->entry, said, NULL);
+        sg_queue_describe(w->q, &j->entry, said, NULL);
 }
 
 static void step_add(struct world *w, struct job *j)
@@ -226,7 +278,7 @@ static void step_add(struct world *w, struct job *j)
 
         draw_job(w, j, &said);
         /* One that is recovered as running was admitted at its time. */
-        if (running && (!has_room(w, j) || !fits(w, j->entry.memory)))
+        if (running && (!has_room(w, j) || !fits(w, &j->entry)))
                 running = false;
         check(w, sg_queue_add(w->q, &j->entry, class_names[j->class], j->uid, running) == 0);
         j->present = true;
@@ -234,13 +286,19 @@ static void step_add(struct world *w, struct job *j)
 
 static void step_change(struct world *w, struct job *j)
 {
-        uint64_t memory = draw_memory(w);
-        uint64_t own = runs(j) && j->entry.memory != SG_UNLIMITED ? j->entry.memory : 0;
+        uint64_t need[SG_STOCKS_MAX] = {
+                [SG_STOCK_MEMORY] = draw_memory(w),
+                [SEATS] = draw_seats(w),
+        };
 
         /* A running job's limit is only raised as far as its owner may be promised. */
-        if (runs(j) && memory != SG_UNLIMITED && memory > own + promisable(w))
-                memory = own;
-        sg_queue_change(w->q, &j->entry, (int64_t)draw(w, 5) - 2, memory);
+        for (size_t k = 0; k < w->n_stocks; k++) {
+                uint64_t own = j->entry.need[k] != SG_UNLIMITED ? j->entry.need[k] : 0;
+
+                if (runs(j) && need[k] != SG_UNLIMITED && need[k] > own + promisable(w, k))
+                        need[k] = own;
+        }
+        sg_queue_change(w->q, &j->entry, (int64_t)draw(w, 5) - 2, need);
 }
 
 /* What a file would say of the i-th class; the settings are const to all others. */
@@ -267,8 +325,12 @@ static void step_configure(struct world *w)
 static void step_node(struct world *w)
 {
         w->node.now_usec += draw(w, 2) ? draw(w, PATIENCE / 3) : draw(w, 1000);
-        w->node.memory_available = draw(w, 2) ? TOTAL : draw(w, TOTAL + 1);
-        w->node.declared_used = draw(w, TOTAL - w->node.memory_available + 1);
+        for (size_t k = 0; k < w->n_stocks; k++) {
+                struct sg_stock *s = &w->node.stocks[k];
+
+                s->available = draw(w, 2) ? s->total : draw(w, s->total + 1);
+                s->declared_used = draw(w, s->total - s->available + 1);
+        }
 }
 
 /* What must be true of a start, and of the job that is started */
@@ -279,12 +341,12 @@ static void check_start(struct world *w, struct sg_queue_entry *e)
         check(w, j >= w->jobs && j < w->jobs + JOBS && j->present && e->running);
         e->running = false; /* as the model was before */
         check(w, has_room(w, j));
-        check(w, fits(w, e->memory));
+        check(w, fits(w, e));
         check(w, ahead_of(w, j) == 0 || passes_its_head(w, j));
-        for (size_t i = 0; i < JOBS && !memory_short(w); i++) {
+        for (size_t i = 0; i < JOBS && !any_short(w); i++) {
                 const struct job *o = &w->jobs[i];
 
-                if (waits(o) && o->uid != j->uid && has_room(w, o) && fits(w, o->entry.memory) &&
+                if (waits(o) && o->uid != j->uid && has_room(w, o) && fits(w, &o->entry) &&
                     ahead_of(w, o) == 0)
                         check(w, running_of(w, NULL, &j->uid) <= running_of(w, NULL, &o->uid));
         }
@@ -292,28 +354,42 @@ static void check_start(struct world *w, struct sg_queue_entry *e)
         w->started++;
 }
 
+static void check_reason(struct world *w, const struct job *j, bool kept)
+{
+        struct sg_pending_info info;
+        size_t k = 0;
+
+        sg_queue_explain(w->q, &j->entry, &w->node, &info);
+        check(w, info.why != SG_PENDING_NONE);
+        if (info.why == SG_PENDING_TURN)
+                check(w, info.ahead == ahead_of(w, j) && info.ahead > 0);
+        if (info.why == SG_PENDING_SHORT) {
+                while (k < w->n_stocks && !lacks(w, &j->entry, k))
+                        k++;
+                check(w, info.stock == &w->types[k]); /* the first that isn't enough */
+                check(w, info.free == promisable(w, k));
+        }
+        if (info.why == SG_PENDING_KEPT)
+                check(w, kept && count(w, runs) > 0);
+        check(w, !has_room(w, j) || !fits(w, &j->entry) || ahead_of(w, j) > 0 ||
+                         info.why == SG_PENDING_KEPT);
+}
+
 /* After the last start of a pass: nothing that could start was left, and everybody has a reason. */
 static void check_quiet(struct world *w, uint64_t retry_usec)
 {
-        bool is_short = count(w, runs) < w->settings->max_jobs && memory_short(w);
+        bool kept = count(w, runs) < w->settings->max_jobs && any_short(w);
 
-        check(w, retry_usec == (is_short ? w->node.now_usec + 1000000 : 0));
+        check(w, retry_usec == (kept ? w->node.now_usec + 1000000 : 0));
         for (size_t i = 0; i < JOBS; i++) {
-                struct job *j = &w->jobs[i];
-                struct sg_pending_info info;
+                const struct job *j = &w->jobs[i];
 
                 if (!waits(j))
                         continue;
-                sg_queue_explain(w->q, &j->entry, &w->node, &info);
-                check(w, info.why != SG_PENDING_NONE);
-                if (info.why == SG_PENDING_TURN)
-                        check(w, info.ahead == ahead_of(w, j) && info.ahead > 0);
-                if (info.why == SG_PENDING_MEMORY)
-                        check(w, !fits(w, j->entry.memory) && info.free == promisable(w));
-                if (info.why == SG_PENDING_KEPT)
-                        check(w, is_short && count(w, runs) > 0);
-                check(w, !has_room(w, j) || !fits(w, j->entry.memory) || ahead_of(w, j) > 0 ||
-                                 info.why == SG_PENDING_KEPT);
+                check_reason(w, j, kept);
+                /* Nobody waits behind heads that lack only what it doesn't want. */
+                if (has_room(w, j) && fits(w, &j->entry) && !any_short_competes(w, &j->entry))
+                        check(w, ahead_of(w, j) > 0 && !is_short(w, head_of(w, j)));
         }
 }
 
@@ -335,7 +411,7 @@ static void pass(struct world *w)
         check_quiet(w, retry_usec);
 }
 
-/* What is foretold for a new job is what happens to it. */
+/* What is foretold for a new job is what happens to it, unless another one is first. */
 static void step_foretell(struct world *w, struct job *j)
 {
         struct sg_pending_info info;
@@ -349,9 +425,10 @@ static void step_foretell(struct world *w, struct job *j)
         check(w, sg_queue_add(w->q, &j->entry, class_names[j->class], j->uid, false) == 0);
         j->present = true;
         e = sg_queue_next(w->q, &w->node, &retry_usec);
-        check(w, (e == &j->entry) == (info.why == SG_PENDING_NONE));
         /* Another starts only if the new one is now before a job that the node was kept for. */
         check(w, !e || e == &j->entry || ahead_of(w, j) == 0);
+        check(w, e != &j->entry || info.why == SG_PENDING_NONE);
+        check(w, e || info.why != SG_PENDING_NONE);
         if (e)
                 check_start(w, e);
 }
@@ -383,9 +460,12 @@ static void step(struct world *w)
 static void make_world(struct world *w, uint64_t seed)
 {
         *w = (struct world){.random = seed, .seed = seed};
-        w->node = (struct sg_node_snapshot){
-                .now_usec = 1, .cpus = 2, .memory_total = TOTAL, .memory_available = TOTAL};
-        check(w, sg_queue_new(&w->q) == 0);
+        w->node = (struct sg_node_snapshot){.now_usec = 1, .cpus = 2};
+        for (size_t k = 0; k < SG_STOCKS_MAX; k++)
+                w->node.stocks[k] = (struct sg_stock){.total = totals[k], .available = totals[k]};
+        types_with_seats(w->types);
+        w->n_stocks = seed % 2 ? SG_STOCKS_MAX : SG_N_STOCKS;
+        check(w, sg_queue_new(&w->q, w->types, w->n_stocks) == 0);
         check(w, sg_settings_new(&w->settings, "host") == 0);
         for (size_t i = 1; i < CLASSES; i++) {
                 struct sg_class *c;
@@ -402,15 +482,17 @@ static void make_world(struct world *w, uint64_t seed)
  * it asserts that. */
 static void drain(struct world *w)
 {
+        const uint64_t little[SG_STOCKS_MAX] = {[SG_STOCK_MEMORY] = 1, [SEATS] = 1};
         struct sg_queue_entry *e;
         uint64_t retry_usec, waiting;
 
         for (size_t i = 0; i < JOBS; i++)
                 if (w->jobs[i].present)
-                        sg_queue_change(w->q, &w->jobs[i].entry, 0, 1);
+                        sg_queue_change(w->q, &w->jobs[i].entry, 0, little);
         w->settings->memory_reserve_pm = 0;
         check(w, sg_queue_configure(w->q, w->settings) == 0);
-        w->node.memory_available = TOTAL;
+        for (size_t k = 0; k < SG_STOCKS_MAX; k++)
+                w->node.stocks[k].available = totals[k];
         for (waiting = count(w, waits); waiting > 0; waiting--) {
                 for (size_t i = 0; i < JOBS; i++)
                         if (runs(&w->jobs[i])) {
@@ -479,7 +561,7 @@ static void test_nobody_starves(void **state)
                                 j->entry =
                                         (struct sg_queue_entry){.n = ++w.last_n,
                                                                 .priority = (int64_t)draw(&w, 100),
-                                                                .memory = SG_UNLIMITED};
+                                                                .need = {SG_UNLIMITED}};
                                 j->uid = i == 0 ? 1 : 2 + draw(&w, USERS);
                                 check(&w, sg_queue_add(w.q, &j->entry, class_names[i % CLASSES],
                                                        j->uid, false) == 0);

@@ -85,6 +85,7 @@ static void test_cpus(void **state)
 static void test_snapshots(void **state)
 {
         struct sg_node_snapshot a, b;
+        const struct sg_stock *memory = &a.stocks[SG_STOCK_MEMORY];
         struct sg_node n;
 
         (void)state;
@@ -93,12 +94,12 @@ static void test_snapshots(void **state)
         assert_int_equal(sg_node_snapshot(&n, &b), 0);
         sg_node_deinit(&n);
         assert_int_equal(a.cpus, n.n_cpus);
-        assert_int_equal(a.memory_total, n.memory_total);
-        assert_int_equal(a.memory_total % 1024, 0);
-        assert_in_range(a.memory_total, (uint64_t)64 << 20, (uint64_t)1 << 50);
-        assert_in_range(a.memory_available, 1, a.memory_total);
-        assert_in_range(b.memory_available, 1, b.memory_total);
-        assert_int_equal(a.declared_used, 0);
+        assert_int_equal(memory->total, n.memory_total);
+        assert_int_equal(memory->total % 1024, 0);
+        assert_in_range(memory->total, (uint64_t)64 << 20, (uint64_t)1 << 50);
+        assert_in_range(memory->available, 1, memory->total);
+        assert_in_range(b.stocks[SG_STOCK_MEMORY].available, 1, b.stocks[SG_STOCK_MEMORY].total);
+        assert_int_equal(memory->declared_used, 0);
         assert_true(a.now_usec > 0);
         assert_true(b.now_usec >= a.now_usec);
 
@@ -147,16 +148,17 @@ static void test_readings_are_fresh(void **state)
                                  "MemAvailable:    900 kB\n",
                                  &s),
                          0);
-        assert_int_equal(s.memory_total, 2000 * 1024);
-        assert_int_equal(s.memory_available, 900 * 1024);
+        assert_int_equal(s.stocks[SG_STOCK_MEMORY].total, 2000 * 1024);
+        assert_int_equal(s.stocks[SG_STOCK_MEMORY].available, 900 * 1024);
         assert_int_equal(reading(*state,
                                  "MemTotal:       3000 kB\n"
                                  "MemFree:          17 kB\n"
                                  "MemAvailable:      5 kB\n",
                                  &s),
                          0);
-        assert_int_equal(s.memory_total, 3000 * 1024); /* memory may be plugged in */
-        assert_int_equal(s.memory_available, 5 * 1024);
+        assert_int_equal(s.stocks[SG_STOCK_MEMORY].total,
+                         3000 * 1024); /* memory may be plugged in */
+        assert_int_equal(s.stocks[SG_STOCK_MEMORY].available, 5 * 1024);
 }
 
 static void test_odd_readings(void **state)
