@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/time-util.h"
 #include "core/place/cpus.h"
+#include "core/place/device.h"
 #include "edge/common/log.h"
 #include "govern/loop.h"
 #include "jobs/internal.h"
@@ -32,24 +33,23 @@ void sg_groups_deinit(struct sg_live *l)
 }
 
 /* A device that isn't there (yet) can't be opened either: its rule is left out. */
-static size_t device_rules(const struct sg_class *class, struct sg_device_rule *rules)
+static void add_rules(const struct sg_class *class, struct sg_device_list *d)
 {
-        size_t n = 0;
-
         for (size_t i = 0; i < class->n_devices; i++) {
                 const struct sg_device_allow *a = &class->devices[i];
+                struct sg_device_rule *rule = &d->rules[d->n];
                 struct stat st;
 
                 if (stat(a->path, &st) < 0 || !(S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode)))
                         continue;
-                rules[n] = (struct sg_device_rule){
+                *rule = (struct sg_device_rule){
                         .type = S_ISCHR(st.st_mode) ? 'c' : 'b',
                         .major = (int32_t)major(st.st_rdev),
                         .minor = (int32_t)minor(st.st_rdev),
                 };
-                memcpy(rules[n++].access, a->access, sizeof(a->access));
+                memcpy(rule->access, a->access, sizeof(a->access));
+                d->n++;
         }
-        return n;
 }
 
 /* The class's file has gone. The device rules of its jobs stay: the default class's may allow more.
@@ -59,25 +59,25 @@ static bool class_is_gone(const struct sg_live *l)
         return strcmp(l->class->name, l->job.class) != 0;
 }
 
-static int class_devices(const struct sg_class *class, struct sg_device_rule **ret, size_t *ret_n)
+/* What its class lets it use, and what it was granted: so far nothing is granted to anybody. */
+static int job_devices(const struct sg_live *l, struct sg_device_list *ret)
 {
-        struct sg_device_rule *rules = NULL;
+        _cleanup_(sg_device_list_deinit) struct sg_device_list class = {
+                .closed = l->class->device_closed};
 
-        if (class->n_devices > 0) {
-                rules = calloc(class->n_devices, sizeof(*rules));
-                if (!rules)
+        if (class.closed && l->class->n_devices > 0) {
+                class.rules = calloc(l->class->n_devices, sizeof(*class.rules));
+                if (!class.rules)
                         return -ENOMEM;
+                add_rules(l->class, &class);
         }
-        *ret_n = rules ? device_rules(class, rules) : 0;
-        *ret = rules;
-        return 0;
+        return sg_device_list_of_job(ret, &class, NULL, 0);
 }
 
 void sg_live_apply_class(struct sg_live *l)
 {
-        _cleanup_free_ struct sg_device_rule *rules = NULL;
+        _cleanup_(sg_device_list_deinit) struct sg_device_list devices = {0};
         _cleanup_free_ char *why = NULL;
-        size_t n = 0;
         int r;
 
         if (!l->groups.scope || l->job.adopted != SG_ADOPTED_NOT)
@@ -85,10 +85,9 @@ void sg_live_apply_class(struct sg_live *l)
         r = sg_backend_set_class_weight(l->manager->backend, l->job.class,
                                         sg_loop_class_weight(l->manager, l->class), &why);
         if (r >= 0 && !class_is_gone(l)) {
-                r = class_devices(l->class, &rules, &n);
+                r = job_devices(l, &devices);
                 if (r >= 0)
-                        r = sg_scope_set_devices(l->groups.scope, l->class->device_closed, rules, n,
-                                                 &why);
+                        r = sg_scope_set_devices(l->groups.scope, &devices, &why);
         }
         if (r < 0)
                 sg_log(LOG_WARNING, "job %" PRIu64 ": cannot apply its class's settings: %s",
@@ -193,9 +192,9 @@ struct sg_thread_range sg_live_threads(const struct sg_live *l)
         return sg_job_threads(&l->job, sg_live_usable_cpus(l));
 }
 
-/* What is asked of the backend; *ret_rules is what it points to. */
+/* What is asked of the backend. Its devices are the caller's. */
 static int describe(const struct sg_live *l, struct sg_scope_request *ret,
-                    struct sg_own_cpus *ret_own, struct sg_device_rule **ret_rules)
+                    struct sg_own_cpus *ret_own)
 {
         uint64_t n_cpus = sg_loop_own_cpus(l, &l->job.limits);
 
@@ -206,7 +205,6 @@ static int describe(const struct sg_live *l, struct sg_scope_request *ret,
                 .class = l->job.class,
                 .class_weight = sg_loop_class_weight(l->manager, l->class),
                 .limits = l->job.limits,
-                .device_closed = l->class->device_closed,
                 .devices_stay = class_is_gone(l),
         };
         (void)sg_loop_overlay(l, &ret->limits);
@@ -215,7 +213,7 @@ static int describe(const struct sg_live *l, struct sg_scope_request *ret,
                 *ret_own = sg_live_cpus_of(l, n_cpus);
                 ret->cpus = ret_own->cpus;
         }
-        return class_devices(l->class, ret_rules, &ret->n_devices);
+        return job_devices(l, &ret->devices);
 }
 
 static void take_scope(struct sg_live *l, struct sg_scope *scope)
@@ -233,17 +231,16 @@ static void leave_scope(struct sg_live *l)
 
 static int make_scope(struct sg_live *l, char **ret_why)
 {
-        _cleanup_free_ struct sg_device_rule *rules = NULL;
         struct sg_scope_request req;
         struct sg_own_cpus own = {0};
         struct sg_scope *scope;
         int r;
 
-        r = describe(l, &req, &own, &rules);
+        r = describe(l, &req, &own);
         if (r < 0)
                 return r;
-        req.devices = rules;
         r = sg_scope_new(&scope, l->manager->backend, &req, ret_why);
+        sg_device_list_deinit(&req.devices);
         if (r < 0)
                 return r;
         take_scope(l, scope);
@@ -313,7 +310,6 @@ void sg_do_make_groups(struct sg_live *l)
 
 int sg_live_find_scope(struct sg_live *l, pid_t shim)
 {
-        _cleanup_free_ struct sg_device_rule *rules = NULL;
         struct sg_scope_request req;
         struct sg_own_cpus own = {0};
         struct sg_scope *scope;
@@ -321,12 +317,12 @@ int sg_live_find_scope(struct sg_live *l, pid_t shim)
 
         if (l->groups.scope)
                 return 0;
-        r = describe(l, &req, &own, &rules);
+        r = describe(l, &req, &own);
         if (r < 0)
                 return r;
-        req.devices = rules;
         req.shim = shim;
         r = sg_scope_adopt(&scope, l->manager->backend, &req);
+        sg_device_list_deinit(&req.devices);
         if (r < 0)
                 return r;
         take_scope(l, scope);

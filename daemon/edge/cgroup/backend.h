@@ -72,12 +72,6 @@ struct sg_process {
         uint64_t start;
 };
 
-struct sg_device_list {
-        bool closed;
-        struct sg_device_rule *rules; /* owned */
-        size_t n;
-};
-
 struct sg_scope {
         struct sg_backend *backend;
         const struct sg_backend_ops *ops; /* the backend's, but for adopted units */
@@ -145,7 +139,6 @@ void sg_scope_drop_dir(struct sg_scope *s, size_t i); /* frees them; n_dirs is t
 /* The class of that name; NULL if it isn't there, or made. */
 struct sg_class_group *sg_class_group_find(const struct sg_backend *b, const char *name);
 int sg_class_group_get(struct sg_backend *b, const char *name, struct sg_class_group **ret);
-bool sg_device_list_has(const struct sg_device_list *d, const struct sg_device_rule *rule);
 
 static inline uint32_t sg_bit(unsigned n)
 {

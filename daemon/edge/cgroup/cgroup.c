@@ -185,21 +185,6 @@ static struct sg_scope *scope_alloc(struct sg_backend *b)
         return s;
 }
 
-static int copy_devices(struct sg_device_list *ret, bool closed, const struct sg_device_rule *rules,
-                        size_t n)
-{
-        struct sg_device_list d = {.closed = closed, .n = n};
-
-        if (n > 0) {
-                d.rules = calloc(n, sizeof(*rules));
-                if (!d.rules)
-                        return -ENOMEM;
-                memcpy(d.rules, rules, n * sizeof(*rules));
-        }
-        *ret = d;
-        return 0;
-}
-
 int sg_scope_new(struct sg_scope **ret, struct sg_backend *b, const struct sg_scope_request *req,
                  char **ret_why)
 {
@@ -209,7 +194,7 @@ int sg_scope_new(struct sg_scope **ret, struct sg_backend *b, const struct sg_sc
         if (!s)
                 return -ENOMEM;
         s->devices_known = true;
-        r = copy_devices(&s->devices, req->device_closed, req->devices, req->n_devices);
+        r = sg_device_list_copy(&s->devices, &req->devices);
         if (r >= 0)
                 r = b->ops->scope_new(s, req, ret_why);
         if (r < 0) {
@@ -227,7 +212,7 @@ int sg_scope_adopt(struct sg_scope **ret, struct sg_backend *b, const struct sg_
 
         if (!s)
                 return -ENOMEM;
-        r = copy_devices(&s->devices, req->device_closed, req->devices, req->n_devices);
+        r = sg_device_list_copy(&s->devices, &req->devices);
         if (r >= 0)
                 r = b->ops->scope_adopt(s, req);
         if (r < 0) {
@@ -269,7 +254,7 @@ struct sg_scope *sg_scope_free(struct sg_scope *s)
                 s->ops->scope_free(s);
         for (size_t i = 0; i < s->n_dirs; i++)
                 sg_scope_drop_dir(s, i);
-        free(s->devices.rules);
+        sg_device_list_deinit(&s->devices);
         free(s);
         return NULL;
 }
@@ -333,51 +318,25 @@ int sg_scope_set_limits(struct sg_scope *s, const struct sg_limits *l, const str
         return s->ops->scope_set_limits(s, l, cpus, ret_why);
 }
 
-static bool same_rule(const struct sg_device_rule *a, const struct sg_device_rule *b)
-{
-        return a->type == b->type && a->major == b->major && a->minor == b->minor &&
-               strncmp(a->access, b->access, sizeof(a->access)) == 0;
-}
-
-bool sg_device_list_has(const struct sg_device_list *d, const struct sg_device_rule *rule)
-{
-        for (size_t i = 0; i < d->n; i++)
-                if (same_rule(&d->rules[i], rule))
-                        return true;
-        return false;
-}
-
-static bool same_devices(const struct sg_device_list *a, const struct sg_device_list *b)
-{
-        bool same = a->closed == b->closed && a->n == b->n;
-
-        for (size_t i = 0; same && i < a->n; i++)
-                same = sg_device_list_has(b, &a->rules[i]) && sg_device_list_has(a, &b->rules[i]);
-        return same;
-}
-
-int sg_scope_set_devices(struct sg_scope *s, bool closed, const struct sg_device_rule *rules,
-                         size_t n, char **ret_why)
+int sg_scope_set_devices(struct sg_scope *s, const struct sg_device_list *d, char **ret_why)
 {
         struct sg_device_list old = s->devices, fresh;
         int r;
 
-        r = copy_devices(&fresh, closed, rules, n);
+        if ((s->devices_known && sg_device_list_equal(&old, d)) || !s->ops->scope_set_devices)
+                return 0;
+        r = sg_device_list_copy(&fresh, d);
         if (r < 0)
                 return r;
-        if ((s->devices_known && same_devices(&old, &fresh)) || !s->ops->scope_set_devices) {
-                free(fresh.rules);
-                return 0;
-        }
         s->devices = fresh;
         r = s->ops->scope_set_devices(s, s->devices_known ? &old : NULL, ret_why);
         if (r < 0) { /* so that it is tried again */
                 s->devices = old;
-                free(fresh.rules);
+                sg_device_list_deinit(&fresh);
                 return r;
         }
         s->devices_known = true;
-        free(old.rules);
+        sg_device_list_deinit(&old);
         return 0;
 }
 

@@ -25,10 +25,7 @@ struct sg_scope_request {
         struct sg_limits limits;
         struct sg_cpuset cpus; /* with limits.pin; sg_scope_adopt() finds them itself, with or
                                   without: what it had last goes on */
-        bool device_closed;    /* deny all but the standard nodes (null zero full random urandom tty
-                                  ptmx pts) and these */
-        const struct sg_device_rule *devices;
-        size_t n_devices;
+        struct sg_device_list devices; /* its rules are borrowed */
         /* sg_scope_adopt() */
         bool devices_stay; /* what they are is what they remain */
         pid_t shim;        /* is in its groups, wherever these are; 0 = not known */
@@ -99,8 +96,7 @@ int sg_scope_set_limits(struct sg_scope *s, const struct sg_limits *l, const str
                         sg_scope_done_cb done, void *userdata, char **ret_why);
 /* Replaces the device rules if they differ; what runs has open what it has open. With systemd they
  * are on their way when this returns. */
-int sg_scope_set_devices(struct sg_scope *s, bool closed, const struct sg_device_rule *rules,
-                         size_t n, char **ret_why);
+int sg_scope_set_devices(struct sg_scope *s, const struct sg_device_list *d, char **ret_why);
 int sg_scope_freeze(struct sg_scope *s, bool frozen); /* returns when the write is accepted */
 int sg_scope_frozen(const struct sg_scope *s);        /* 1, 0, -errno */
 /* Sends sig to every process of `job`; SIGKILL in a way that nothing escapes (cgroup.kill, or

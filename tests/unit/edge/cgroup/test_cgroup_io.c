@@ -117,6 +117,7 @@ static void test_bandwidth_of_what_runs(void **state)
 static void test_observed(void **state)
 {
         struct fixture *f = *state;
+        const struct sg_device_list closed = {.closed = true}, open = {.closed = false};
         struct sg_limits l = limits();
         struct sg_scope *s;
 
@@ -126,9 +127,9 @@ static void test_observed(void **state)
         assert_int_equal(sg_scope_unenforced(s), sg_bit(SG_LIMIT_IO_READ) |
                                                          sg_bit(SG_LIMIT_IO_WRITE) |
                                                          sg_bit(SG_LIMIT_SWAP));
-        assert_int_equal(sg_scope_set_devices(s, true, NULL, 0, NULL), 0);
+        assert_int_equal(sg_scope_set_devices(s, &closed, NULL), 0);
         assert_true(sg_scope_unenforced(s) & sg_bit(SG_LIMIT_DEVICES));
-        assert_int_equal(sg_scope_set_devices(s, false, NULL, 0, NULL), 0);
+        assert_int_equal(sg_scope_set_devices(s, &open, NULL), 0);
         assert_false(sg_scope_unenforced(s) & sg_bit(SG_LIMIT_DEVICES));
 }
 

@@ -322,7 +322,7 @@ static void test_devices(void **state)
         struct fixture *f = *state;
         struct sg_limits l = limits();
         struct sg_scope_request req = request(&l, 0);
-        const struct sg_device_rule rules[] = {{'c', 195, 3, "rw"}, {'b', 7, -1, "r"}};
+        struct sg_device_rule rules[] = {{'c', 195, 3, "rw"}, {'b', 7, -1, "r"}};
         struct sg_scope *closed, *allowed, *open;
         char node[] = "/tmp/test_cgroup_node.XXXXXX", other[64];
         struct stat st;
@@ -337,12 +337,10 @@ static void test_devices(void **state)
 
         open = scope_with(f, &req);
         req = request(&l, 1);
-        req.device_closed = true;
+        req.devices.closed = true;
         closed = scope_with(f, &req);
         req = request(&l, 2);
-        req.device_closed = true;
-        req.devices = rules;
-        req.n_devices = SG_ELEMENTSOF(rules);
+        req.devices = (struct sg_device_list){true, rules, SG_ELEMENTSOF(rules)};
         allowed = scope_with(f, &req);
         assert_int_equal(sg_scope_unenforced(closed) | sg_scope_unenforced(allowed), 0);
 
@@ -366,7 +364,9 @@ static void test_devices_replaced(void **state)
         struct fixture *f = *state;
         struct sg_limits l = limits();
         struct sg_scope_request req = request(&l, 0);
-        const struct sg_device_rule rule = {'c', 195, 3, "rwm"}, null = {'c', 1, 3, "r"};
+        struct sg_device_rule node_rule = {'c', 195, 3, "rwm"}, null_rule = {'c', 1, 3, "r"};
+        const struct sg_device_list open = {.closed = false}, closed = {.closed = true},
+                                    ours = {true, &node_rule, 1}, null = {true, &null_rule, 1};
         struct sg_scope *s;
         char node[] = "/tmp/test_cgroup_node.XXXXXX";
         int fd = mkstemp(node);
@@ -375,17 +375,17 @@ static void test_devices_replaced(void **state)
         (void)close(fd);
         (void)unlink(node);
         assert_int_equal(mknod(node, S_IFCHR | 0600, makedev(195, 3)), 0);
-        req.device_closed = true;
+        req.devices.closed = true;
         s = scope_with(f, &req);
         assert_int_equal(run(f, s, true, open_node, node), EPERM);
-        assert_int_equal(sg_scope_set_devices(s, true, &rule, 1, &f->why), 0);
+        assert_int_equal(sg_scope_set_devices(s, &ours, &f->why), 0);
         assert_int_equal(run(f, s, true, open_node, node), ENXIO);
-        assert_int_equal(sg_scope_set_devices(s, true, &null, 1, &f->why), 0);
+        assert_int_equal(sg_scope_set_devices(s, &null, &f->why), 0);
         assert_int_equal(run(f, s, true, open_node, node), EPERM);
-        assert_int_equal(sg_scope_set_devices(s, true, NULL, 0, &f->why), 0);
+        assert_int_equal(sg_scope_set_devices(s, &closed, &f->why), 0);
         assert_int_equal(run(f, s, true, open_node, node), EPERM);
         assert_int_equal(run(f, s, true, open_node, "/dev/null"), 0); /* though a rule less */
-        assert_int_equal(sg_scope_set_devices(s, false, NULL, 0, &f->why), 0);
+        assert_int_equal(sg_scope_set_devices(s, &open, &f->why), 0);
         assert_int_equal(run(f, s, true, open_node, node), ENXIO);
         (void)unlink(node);
 }
@@ -393,6 +393,7 @@ static void test_devices_replaced(void **state)
 /* A scope that was open has no group in the devices hierarchy of v1 yet. */
 static void test_devices_closed_later(void **state)
 {
+        const struct sg_device_list closed = {.closed = true};
         struct fixture *f = *state;
         struct sg_limits l = limits();
         struct sg_scope *s = scope(f, &l, 0);
@@ -400,7 +401,7 @@ static void test_devices_closed_later(void **state)
 
         assert_int_equal(run(f, s, true, open_node, "/dev/null"), 0);
         assert_int_equal(run(f, s, true, open_node, "/dev/kmsg"), 0);
-        assert_int_equal(sg_scope_set_devices(s, true, NULL, 0, &f->why), 0);
+        assert_int_equal(sg_scope_set_devices(s, &closed, &f->why), 0);
         assert_int_equal(sg_scope_unenforced(s), 0);
         assert_int_equal(sg_scope_holds(s, pid, true), 1);
         assert_int_equal(run(f, s, true, open_node, "/dev/null"), 0);
