@@ -281,6 +281,10 @@ static int parse_cpus_max(const struct sg_settings_key *k, const char *value, vo
 #define WANTS_TIME "a time span of at least 1s such as 90min or 2h, or \"infinity\""
 #define WANTS_NAMES "patterns between blanks, at most 1000 of them"
 
+/* The names of a list such as SG_ORDERS, quoted, with commas between them. */
+#define WANTS_NAME(kind, name) ", \"" #name "\""
+#define WANTS_ONE_OF(list) (&list(WANTS_NAME)[2])
+
 #define NODE(field) offsetof(struct sg_settings, field)
 #define CLASS(field) offsetof(struct sg_class, field)
 #define INF SG_UNLIMITED
@@ -346,9 +350,9 @@ const struct sg_settings_key sg_settings_keys[] = {
         {"Limits", "DevicePolicy", "policy", "auto", "\"auto\" or \"closed\"", false, parse_device_policy, CLASS(device_closed), 0, 0},
         {"Limits", "DeviceAllow", "policy", "", "the path of a node below /dev and any of \"rwm\", such as \"/dev/nvidia0 rw\", at most 1000 of them", true, sg_settings_parse_device, 0, 0, 0},
 
-        {"Policy", "Share", "policy", "growth", "\"growth\", \"flowcon\", \"fair\", \"srpt\", \"las\", \"slaq\", \"deadline\" or \"hesrpt\"", false, sg_settings_parse_share, CLASS(share.share), 0, 0},
+        {"Policy", "Share", "policy", "growth", WANTS_ONE_OF(SG_SHARE_POLICIES), false, sg_settings_parse_share, CLASS(share.share), 0, 0},
         {"Policy", "Objective", "policy", "balanced", "\"jct\", \"balanced\" or \"quality\"", false, sg_settings_parse_objective, CLASS(share.objective), 0, 0},
-        {"Policy", "Order", "policy", "priority", "\"fifo\", \"priority\", \"sjf\", \"srtf\", \"edf\" or \"las\"", false, parse_order, CLASS(order), 0, 0},
+        {"Policy", "Order", "policy", "priority", WANTS_ONE_OF(SG_ORDERS), false, parse_order, CLASS(order), 0, 0},
         {"Policy", "Backfill", "policy", "yes", "\"yes\" or \"no\"", false, parse_yes, CLASS(backfill), 0, 0},
 
         {"Growth", "Tick", "policy", "1s", "a time span from 100ms to 1min", false, sg_settings_parse_seconds, CLASS(share.tick), SEC / 10, 60 * SEC},

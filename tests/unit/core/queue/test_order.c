@@ -76,6 +76,36 @@ static void test_names(void **state)
         assert_int_equal(sg_order_from_string(""), -EINVAL);
 }
 
+/* Whatever they go by, known or not: one of two is before the other, and who is before one that is
+ * before a third is before that, too. */
+static void test_all_are_orders(void **state)
+{
+        enum { N = 24 };
+        struct sg_queue_entry e[N];
+
+        (void)state;
+        for (unsigned i = 0; i < N; i++)
+                e[i] = (struct sg_queue_entry){.n = i + 1,
+                                               .priority = i % 3,
+                                               .size = 50.0 * (i % 5),
+                                               .used = 40.0 * (i % 4),
+                                               .deadline_usec = 10 * (i % 7),
+                                               .limit_usec = 10 * (i % 2)};
+        for (enum sg_order o = 0; o < _SG_ORDER_MAX; o++)
+                for (unsigned i = 0; i < N * N * N; i++) {
+                        const struct sg_queue_entry *a = &e[i % N], *b = &e[i / N % N],
+                                                    *c = &e[i / N / N];
+
+                        if (a != b && sg_order_before(o, a, b) == sg_order_before(o, b, a))
+                                fail_msg("%s: %d and %d", sg_order_policies[o]->name, (int)a->n,
+                                         (int)b->n);
+                        if (a != b && b != c && a != c && sg_order_before(o, a, b) &&
+                            sg_order_before(o, b, c) && !sg_order_before(o, a, c))
+                                fail_msg("%s: %d, %d and %d", sg_order_policies[o]->name, (int)a->n,
+                                         (int)b->n, (int)c->n);
+                }
+}
+
 static void test_what_is_known(void **state)
 {
         struct fixture *f = *state;
@@ -117,6 +147,7 @@ int main(void)
                 TEST(test_each),
                 TEST(test_a_new_deadline),
                 cmocka_unit_test(test_names),
+                cmocka_unit_test(test_all_are_orders),
                 TEST(test_what_is_known),
         };
 

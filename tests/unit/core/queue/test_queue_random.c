@@ -166,6 +166,8 @@ static bool before_in_lane(const struct world *w, const struct job *a, const str
                 d = compare_known((double)x->deadline_usec, (double)y->deadline_usec);
         else if (c->order == SG_ORDER_LAS)
                 d = (x->used >= 60) - (y->used >= 60);
+        else if (c->order != SG_ORDER_FIFO) /* one that the model doesn't know */
+                return sg_order_before(c->order, x, y);
         return d < 0 || (d <= 0 && x->n < y->n);
 }
 
