@@ -74,7 +74,7 @@ static json_t *limits(const struct sg_job *j)
                             l->time_limit_usec == SG_UNLIMITED
                                     ? json_null()
                                     : json_real((double)l->time_limit_usec / 1e6));
-        json_object_set_new(o, "gpus", json_array());
+        json_object_set_new(o, "gpus", json_null()); /* nothing gives them out */
         return o;
 }
 
