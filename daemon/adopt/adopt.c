@@ -16,7 +16,6 @@
 #include <syslog.h>
 
 #define ADOPTED_MAX 10000U
-#define SETTLED_USEC (60ULL * 1000000)
 #define SAMPLE_USEC (5ULL * 1000000)
 
 struct newcomer {
@@ -26,13 +25,22 @@ struct newcomer {
         uint64_t inode;
         struct sg_adoptee as;
         struct sg_member first;
-        sd_bus_message *call; /* of who asked for it, or NULL */
+        struct sg_adopt_asker asker;
 };
+
+void sg_adopt_tell(struct sg_adopt_asker *asker, const struct sg_answer *refusal, uint64_t n)
+{
+        struct sg_adopt_asker once = *asker;
+
+        *asker = (struct sg_adopt_asker){.told = NULL};
+        if (once.told)
+                once.told(refusal, n, once.userdata);
+}
 
 static void newcomer_free(struct newcomer *n)
 {
         sg_list_remove(&n->link);
-        sd_bus_message_unref(n->call);
+        sg_adopt_tell(&n->asker, NULL, 0);
         free(n->path);
         free(n);
 }
@@ -56,7 +64,7 @@ void sg_adopted_forget(struct sg_live *l)
                 return;
         if (d->watched)
                 d->watched->owner = NULL;
-        sd_bus_slot_unref(d->unit_slot);
+        sg_unit_question_free(d->question);
         sd_event_source_disable_unref(d->timer);
         if (a && !sg_list_empty(&d->link) && !sg_life_is_settled(&l->life))
                 a->n_jobs--;
@@ -102,84 +110,6 @@ static void on_changed(struct sg_watched *g, void *userdata)
                                                 .reasons = SG_FREEZE_ALL});
 }
 
-struct renaming {
-        struct sg_manager *manager;
-        uint64_t n, uid, gid;
-};
-
-/* While nobody can tell, the directory service is asked again. */
-static void on_other_user(int result, const char *name, void *userdata)
-{
-        struct renaming *r = userdata;
-        struct sg_live *l = sg_manager_find(r->manager, r->n);
-
-        if (l && !sg_life_is_settled(&l->life) && result == -ETIMEDOUT &&
-            sg_users_lookup(r->manager->users, (uid_t)r->uid, on_other_user, r) >= 0)
-                return;
-        if (l && !sg_life_is_settled(&l->life) && result >= 0) {
-                l->job.uid = r->uid;
-                l->job.gid = r->gid;
-                (void)snprintf(l->job.user, sizeof(l->job.user), "%s", name);
-                sg_live_changed(l);
-        }
-        free(r);
-}
-
-/* Whoever starts a unit may do so as root, and become somebody else before the program begins. */
-static void settle_user(struct sg_live *l, const struct sg_member *now)
-{
-        struct renaming *r;
-
-        if (l->job.uid == now->uid)
-                return;
-        r = malloc(sizeof(*r));
-        if (!r)
-                return;
-        *r = (struct renaming){l->manager, l->job.key.n, now->uid, now->gid};
-        if (sg_users_lookup(l->manager->users, now->uid, on_other_user, r) < 0)
-                free(r);
-}
-
-/* systemd's ID came after the process; only by that can systemd be asked how it ended. */
-static bool settle_identity(struct sg_live *l)
-{
-        char now[SG_INVOCATION_ID_MAX];
-
-        if (!sg_watched_identity(l->adopted->watched, now) || strcmp(l->job.invocation, now) == 0)
-                return false;
-        strcpy(l->job.invocation, now);
-        return true;
-}
-
-static void settle(struct sg_live *l)
-{
-        struct sg_limits limits = l->job.limits;
-        struct sg_member now;
-        char *command;
-        bool marked;
-
-        l->adopted->settled = sg_now_realtime_usec() - l->job.submitted_usec > SETTLED_USEC;
-        if (!l->adopted->watched || sg_watched_member(l->adopted->watched, &now) < 0)
-                return;
-        command = sg_command_shown(now.command, now.command_size);
-        if (!command)
-                return;
-        if (l->job.adopted == SG_ADOPTED_OBSERVED) /* its engine has set them by now */
-                sg_scope_read_limits(l->groups.scope, &l->job.limits);
-        marked = settle_identity(l);
-        if (marked || l->job.pid != now.pid || !l->job.command ||
-            strcmp(l->job.command, command) != 0 ||
-            memcmp(&limits, &l->job.limits, sizeof(limits)) != 0) {
-                free(l->job.command);
-                l->job.command = command;
-                l->job.pid = now.pid;
-                sg_live_changed(l);
-        } else {
-                free(command);
-        }
-        settle_user(l, &now);
-}
-
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 {
         struct sg_adopter *a = userdata;
@@ -195,7 +125,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
                 if (!sg_life_is_shown(&l->life))
                         continue;
                 if (!l->adopted->settled)
-                        settle(l);
+                        sg_adopted_settle(l);
                 if (l->job.adopted >= SG_ADOPTED_LIMITED && !l->adopted->limited)
                         sg_adopted_limit(l);
                 if (l->job.adopted >= SG_ADOPTED_LIMITED && !l->adopted->limited)
@@ -232,11 +162,12 @@ void sg_adopter_arm(struct sg_adopter *a, uint64_t delay_usec)
 struct storing {
         struct sg_manager *manager;
         uint64_t n;
-        sd_bus_message *call;
+        struct sg_adopt_asker asker;
 };
 
 static void on_stored(int result, const struct sg_job *job, void *userdata)
 {
+        _cleanup_(sg_answer_deinit) struct sg_answer refusal = {.kind = SG_ANSWER_NONE};
         struct storing *st = userdata;
         struct sg_live *l = sg_manager_find(st->manager, st->n);
 
@@ -244,12 +175,10 @@ static void on_stored(int result, const struct sg_job *job, void *userdata)
         if (result < 0)
                 sg_log(LOG_ERR, "cannot store that %s is a job: %s", l->job.group,
                        strerror(-result));
-        if (result < 0 && st->call)
-                (void)sd_bus_reply_method_errorf(st->call, SG_ERROR_STORE,
-                                                 "cannot store the job: %s", strerror(-result));
-        else if (st->call)
-                (void)sd_bus_reply_method_return(st->call, "t", st->n);
-        sd_bus_message_unref(st->call);
+        if (result < 0)
+                (void)sg_refuse(&refusal, SG_ANSWER_STORE, NULL, "cannot store the job: %s",
+                                strerror(-result));
+        sg_adopt_tell(&st->asker, result < 0 ? &refusal : NULL, st->n);
         free(st);
         if (result < 0) {
                 sg_live_free(l);
@@ -363,7 +292,8 @@ static int take_in(struct newcomer *n, const char *user)
                 free(st);
                 return r;
         }
-        *st = (struct storing){a->manager, l->job.key.n, TAKE_PTR(n->call)};
+        *st = (struct storing){a->manager, l->job.key.n, n->asker};
+        n->asker = (struct sg_adopt_asker){.told = NULL};
         sg_store_submit(a->manager->store, &l->job, 1, NULL, NULL, 0, on_stored, st);
         return 0;
 }
@@ -373,11 +303,13 @@ static void on_user(int result, const char *name, void *userdata);
 /* Whoever adopts by hand hears why; else the directory service is asked until it answers. */
 static void without_name(struct newcomer *n, int error)
 {
+        _cleanup_(sg_answer_deinit) struct sg_answer refusal = {.kind = SG_ANSWER_NONE};
         char why[SG_USERS_WHY_MAX];
 
         sg_users_explain(why, n->first.uid, error);
-        if (n->call)
-                (void)sd_bus_reply_method_errorf(n->call, SG_ERROR_BUSY, "%s", why);
+        (void)sg_refuse(&refusal, SG_ANSWER_BUSY, NULL, "%s", why);
+        if (n->asker.told)
+                sg_adopt_tell(&n->asker, &refusal, 0);
         else if (group_of(n) && error != -ETIMEDOUT)
                 sg_log(LOG_ERR, "cannot adopt %s: %s", n->path, why);
         else if (group_of(n) &&
@@ -388,6 +320,7 @@ static void without_name(struct newcomer *n, int error)
 
 static void on_user(int result, const char *name, void *userdata)
 {
+        _cleanup_(sg_answer_deinit) struct sg_answer refusal = {.kind = SG_ANSWER_NONE};
         struct newcomer *n = userdata;
         int r;
 
@@ -396,11 +329,13 @@ static void on_user(int result, const char *name, void *userdata)
                 return;
         }
         r = take_in(n, name);
-        if (r < 0 && n->call)
-                (void)sd_bus_reply_method_errorf(n->call, SG_ERROR_WRONG_STATE, "%s: %s", n->path,
-                                                 r == -EEXIST  ? "it is a job already"
-                                                 : r == -ESRCH ? "it has ended"
-                                                               : strerror(-r));
+        if (r < 0)
+                (void)sg_refuse(&refusal, SG_ANSWER_WRONG_STATE, n->path, "%s: %s", n->path,
+                                r == -EEXIST  ? "it is a job already"
+                                : r == -ESRCH ? "it has ended"
+                                              : strerror(-r));
+        if (r < 0 && n->asker.told)
+                sg_adopt_tell(&n->asker, &refusal, 0);
         else if (r < 0 && r != -ESRCH && r != -EEXIST)
                 sg_log(LOG_ERR, "cannot adopt %s: %s", n->path, strerror(-r));
         newcomer_free(n);
@@ -418,7 +353,7 @@ static bool have_room(struct sg_adopter *a)
 }
 
 int sg_adopter_welcome(struct sg_adopter *a, const struct sg_watched *g,
-                       const struct sg_adoptee *as, sd_bus_message *call)
+                       const struct sg_adoptee *as, const struct sg_adopt_asker *asker)
 {
         struct newcomer *n;
         int r;
@@ -436,10 +371,12 @@ int sg_adopter_welcome(struct sg_adopter *a, const struct sg_watched *g,
         n->path = strdup(g->path);
         r = n->path ? sg_watched_member(g, &n->first) : -ENOMEM;
         if (r >= 0) {
-                n->call = sd_bus_message_ref(call);
+                if (asker)
+                        n->asker = *asker;
                 r = sg_users_lookup(a->manager->users, n->first.uid, on_user, n);
                 if (r >= 0)
                         return 0;
+                n->asker = (struct sg_adopt_asker){.told = NULL}; /* it hears it from who asked */
         }
         newcomer_free(n);
         return r;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* `schedctl adopt`: one group by its path, or the one of a unit, which systemd is asked for. */
 #include "adopt/internal.h"
-#include "base/cleanup.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int adopt_group(struct sg_adopter *a, sd_bus_message *call, const char *path,
-                       const struct sg_class *class, sd_bus_error *error)
+static int adopt_group(struct sg_adopter *a, const struct sg_adopt_asker *asker, const char *path,
+                       const struct sg_class *class, struct sg_answer *refusal)
 {
         struct sg_adoptee as = {.policy = class, .how = SG_ADOPTED_OBSERVED};
         struct sg_watched *g;
@@ -17,36 +16,37 @@ static int adopt_group(struct sg_adopter *a, sd_bus_message *call, const char *p
         strcpy(as.class, class->name);
         r = sg_watch_add(a->watch, path, &g);
         if (r < 0)
-                return sd_bus_error_setf(error, SG_ERROR_INVALID, "%s: %s", path,
-                                         r == -ENOENT ? "there is no such group" : strerror(-r));
+                return sg_refuse(refusal, SG_ANSWER_INVALID, path, "%s: %s", path,
+                                 r == -ENOENT ? "there is no such group" : strerror(-r));
         if (!sg_adopt_unit_of(path, as.unit))
                 as.unit[0] = 0;
         else if (class->adopt_limits && a->slice)
                 as.how = SG_ADOPTED_LIMITED;
         if (g->owner)
-                return sd_bus_error_setf(error, SG_ERROR_WRONG_STATE, "%s is job %" PRIu64, path,
-                                         ((struct sg_live *)g->owner)->job.key.n);
-        r = sg_adopter_welcome(a, g, &as, call);
+                return sg_refuse(refusal, SG_ANSWER_WRONG_STATE, path, "%s is job %" PRIu64, path,
+                                 ((struct sg_live *)g->owner)->job.key.n);
+        r = sg_adopter_welcome(a, g, &as, asker);
         return r >= 0 ? 0
-                      : sd_bus_error_setf(error, SG_ERROR_INVALID, "%s: %s", path,
-                                          r == -ESRCH    ? "no process is in it"
-                                          : r == -ENOSPC ? "too many jobs are adopted already"
-                                                         : strerror(-r));
+                      : sg_refuse(refusal, SG_ANSWER_INVALID, path, "%s: %s", path,
+                                  r == -ESRCH    ? "no process is in it"
+                                  : r == -ENOSPC ? "too many jobs are adopted already"
+                                                 : strerror(-r));
 }
 
 struct search {
         struct sg_list link;
         struct sg_adopter *adopter;
-        sd_bus_message *call;
-        sd_bus_slot *slot;
+        struct sg_adopt_asker asker;
+        struct sg_unit_question *question;
+        char unit[SG_UNIT_NAME_MAX];
         char class[SG_CLASS_NAME_MAX];
 };
 
 static void search_free(struct search *s)
 {
         sg_list_remove(&s->link);
-        sd_bus_message_unref(s->call);
-        sd_bus_slot_unref(s->slot);
+        sg_adopt_tell(&s->asker, NULL, 0);
+        sg_unit_question_free(s->question);
         free(s);
 }
 
@@ -58,34 +58,35 @@ void sg_adopter_forget_searches(struct sg_adopter *a)
                 search_free(s);
 }
 
-static int on_found(sd_bus_message *reply, void *userdata, sd_bus_error *unused)
+/* 0: the asker isn't ours to tell any more. */
+static int adopt_found(struct search *s, const struct sg_unit_facts *f, const char *why,
+                       struct sg_answer *refusal)
 {
-        _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
-        struct search *s = userdata;
-        const sd_bus_error *e = sd_bus_message_get_error(reply);
         const struct sg_class *class = sg_settings_class(s->adopter->manager->settings, s->class);
-        struct sg_unit_facts f = {.group = NULL};
-        int r;
 
-        (void)unused;
-        r = e ? -EIO : sg_unit_facts_read(reply, &f);
-        if (r < 0 || !class)
-                (void)sd_bus_error_setf(&error, SG_ERROR_INVALID,
-                                        "cannot find the unit's group: %s",
-                                        e ? e->message ?: e->name : "the answer can't be read");
-        else if (!f.group)
-                (void)sd_bus_error_set(&error, SG_ERROR_INVALID, "no such unit is running");
-        else
-                (void)adopt_group(s->adopter, s->call, f.group, class, &error);
-        if (sd_bus_error_is_set(&error))
-                (void)sd_bus_reply_method_error(s->call, &error);
-        free(f.group);
-        search_free(s);
-        return 0;
+        if (!f || !class)
+                return sg_refuse(refusal, SG_ANSWER_INVALID, s->unit,
+                                 "cannot find the unit's group: %s",
+                                 why ?: "the answer can't be read");
+        if (!f->group)
+                return sg_refuse(refusal, SG_ANSWER_INVALID, s->unit, "no such unit is running");
+        return adopt_group(s->adopter, &s->asker, f->group, class, refusal);
 }
 
-static int adopt_unit(struct sg_adopter *a, sd_bus_message *call, const char *unit,
-                      const struct sg_class *class, sd_bus_error *error)
+static void on_found(const struct sg_unit_facts *f, const char *why, void *userdata)
+{
+        _cleanup_(sg_answer_deinit) struct sg_answer refusal = {.kind = SG_ANSWER_NONE};
+        struct search *s = userdata;
+
+        if (adopt_found(s, f, why, &refusal) < 0)
+                sg_adopt_tell(&s->asker, &refusal, 0);
+        else
+                s->asker = (struct sg_adopt_asker){.told = NULL};
+        search_free(s);
+}
+
+static int adopt_unit(struct sg_adopter *a, const struct sg_adopt_asker *asker, const char *unit,
+                      const struct sg_class *class, struct sg_answer *refusal)
 {
         struct search *s = calloc(1, sizeof(*s));
         int r;
@@ -94,30 +95,30 @@ static int adopt_unit(struct sg_adopter *a, sd_bus_message *call, const char *un
                 return -ENOMEM;
         sg_list_append(&a->searches, &s->link);
         s->adopter = a;
-        s->call = sd_bus_message_ref(call);
+        (void)snprintf(s->unit, sizeof(s->unit), "%s", unit);
         strcpy(s->class, class->name);
-        r = sg_unit_ask(a->manager->backend, unit, &s->slot, on_found, s);
-        if (r >= 0)
+        r = sg_unit_ask(&s->question, a->manager->backend, unit, on_found, s);
+        if (r >= 0) {
+                s->asker = *asker;
                 return 0;
+        }
         search_free(s);
-        return sd_bus_error_setf(error, r == -EOPNOTSUPP ? SG_ERROR_INVALID : SG_ERROR_BUSY,
-                                 "cannot ask for %s: %s", unit,
-                                 r == -EOPNOTSUPP
-                                         ? "there is no systemd here; give the group's path"
-                                 : r == -ENOTCONN ? "systemd can't be reached at the moment"
-                                                  : strerror(-r));
+        return sg_refuse(refusal, r == -EOPNOTSUPP ? SG_ANSWER_INVALID : SG_ANSWER_BUSY, unit,
+                         "cannot ask for %s: %s", unit,
+                         r == -EOPNOTSUPP ? "there is no systemd here; give the group's path"
+                         : r == -ENOTCONN ? "systemd can't be reached at the moment"
+                                          : strerror(-r));
 }
 
-int sg_adopter_adopt(struct sg_adopter *a, sd_bus_message *call, const char *what,
-                     const struct sg_class *class, sd_bus_error *error)
+int sg_adopter_adopt(struct sg_adopter *a, const struct sg_adopt_asker *asker, const char *what,
+                     const struct sg_class *class, struct sg_answer *refusal)
 {
         if (!a)
-                return sd_bus_error_set(error, SG_ERROR_INVALID, "no control groups are visible");
+                return sg_refuse(refusal, SG_ANSWER_INVALID, NULL, "no control groups are visible");
         if (sg_adopt_unit_valid(what))
-                return adopt_unit(a, call, what, class, error);
+                return adopt_unit(a, asker, what, class, refusal);
         if (sg_adopt_pattern_valid(what))
-                return adopt_group(a, call, what, class, error);
-        return sd_bus_error_setf(error, SG_ERROR_INVALID,
-                                 "'%s' is neither a scope or service nor a group's absolute path",
-                                 what);
+                return adopt_group(a, asker, what, class, refusal);
+        return sg_refuse(refusal, SG_ANSWER_INVALID, what,
+                         "'%s' is neither a scope or service nor a group's absolute path", what);
 }

@@ -12,7 +12,7 @@
 #include <syslog.h>
 
 int sg_adopted_check(const struct sg_live *l, enum sg_adoption needed, const char *verb,
-                     sd_bus_error *error)
+                     struct sg_answer *refusal)
 {
         const char *what = l->job.unit ?: l->job.group;
 
@@ -21,11 +21,11 @@ int sg_adopted_check(const struct sg_live *l, enum sg_adoption needed, const cha
              !(sg_life_is_shown(&l->life) && sg_life_is_settled(&l->life))))
                 return 0;
         if (l->job.adopted >= needed)
-                return sd_bus_error_setf(error, SG_ERROR_WRONG_STATE, "job %" PRIu64 " has ended",
-                                         l->job.key.n);
-        return sd_bus_error_setf(error, SG_ERROR_NOT_YOURS,
-                                 "job %" PRIu64 " (%s) is managed by %s and can't be %s from here",
-                                 l->job.key.n, what, sg_adopt_owner(l->job.group), verb);
+                return sg_refuse_job(refusal, SG_ANSWER_WRONG_STATE, l->job.key.n,
+                                     "job %" PRIu64 " has ended", l->job.key.n);
+        return sg_refuse_job(refusal, SG_ANSWER_NOT_YOURS, l->job.key.n,
+                             "job %" PRIu64 " (%s) is managed by %s and can't be %s from here",
+                             l->job.key.n, what, sg_adopt_owner(l->job.group), verb);
 }
 
 /* --- calls of systemd */
@@ -82,8 +82,8 @@ void sg_adopted_freeze_again(struct sg_live *l)
 }
 
 struct signalling {
-        uint64_t n;
-        sd_bus_message *call;
+        sg_adopted_signalled_cb done;
+        void *userdata;
 };
 
 static void on_signalled(struct sg_scope *s, int result, const char *why, void *userdata)
@@ -91,39 +91,33 @@ static void on_signalled(struct sg_scope *s, int result, const char *why, void *
         struct signalling *q = userdata;
 
         (void)s;
-        if (result < 0)
-                (void)sd_bus_reply_method_errorf(q->call, SG_ERROR_INVALID,
-                                                 "cannot signal job %" PRIu64 ": %s", q->n,
-                                                 why ?: strerror(-result));
-        else
-                (void)sd_bus_reply_method_return(q->call, NULL);
-        sd_bus_message_unref(q->call);
+        q->done(result < 0 ? why ?: strerror(-result) : NULL, q->userdata);
         free(q);
 }
 
-int sg_adopted_signal(struct sg_live *l, sd_bus_message *call, int sig, const uid_t *as,
-                      sd_bus_error *error)
+int sg_adopted_signal(struct sg_live *l, int sig, const uid_t *as, struct sg_answer *refusal,
+                      sg_adopted_signalled_cb done, void *userdata)
 {
         struct signalling *q;
         int r;
 
         if (as && !sg_unit_is_signalable(l->groups.scope, *as))
-                return sd_bus_error_setf(error, SG_ERROR_INVALID,
-                                         "cannot signal job %" PRIu64
-                                         ": not all of its processes are its user's",
-                                         l->job.key.n);
+                return sg_refuse_job(refusal, SG_ANSWER_INVALID, l->job.key.n,
+                                     "cannot signal job %" PRIu64
+                                     ": not all of its processes are its user's",
+                                     l->job.key.n);
         q = malloc(sizeof(*q));
         if (!q)
                 return -ENOMEM;
-        *q = (struct signalling){l->job.key.n, sd_bus_message_ref(call)};
+        *q = (struct signalling){done, userdata};
         r = sg_unit_call(l->groups.scope, "KillUnit", sig, on_signalled, q);
         if (r >= 0)
                 return 1;
-        sd_bus_message_unref(q->call);
         free(q);
-        return sd_bus_error_setf(
-                error, SG_ERROR_BUSY, "cannot signal job %" PRIu64 ": %s", l->job.key.n,
-                r == -ENOTCONN ? "systemd can't be reached at the moment" : strerror(-r));
+        return sg_refuse_job(refusal, SG_ANSWER_BUSY, l->job.key.n,
+                             "cannot signal job %" PRIu64 ": %s", l->job.key.n,
+                             r == -ENOTCONN ? "systemd can't be reached at the moment"
+                                            : strerror(-r));
 }
 
 /* --- the class's limits */

@@ -106,7 +106,7 @@ static void ask_more(struct sg_adopter *a);
 
 static void asked(struct sg_live *l)
 {
-        l->adopted->unit_slot = sd_bus_slot_unref(l->adopted->unit_slot);
+        l->adopted->question = sg_unit_question_free(l->adopted->question);
         l->manager->adopter->n_asking--;
         sg_list_remove(&l->adopted->link);
 }
@@ -135,28 +135,23 @@ static bool is_it(const struct sg_live *l, const struct sg_unit_facts *f)
                                     strcmp(l->job.invocation, f->invocation) == 0);
 }
 
-static int on_facts(sd_bus_message *reply, void *userdata, sd_bus_error *error)
+static void on_facts(const struct sg_unit_facts *f, const char *why, void *userdata)
 {
         struct sg_live *l = userdata;
         struct sg_adopter *a = l->manager->adopter;
-        struct sg_unit_facts f = {.group = NULL};
-        bool refused = sd_bus_message_get_error(reply), known;
+        bool refused = why, known = f && is_it(l, f);
 
-        (void)error;
-        l->adopted->unit_slot = sd_bus_slot_unref(l->adopted->unit_slot);
-        known = !refused && sg_unit_facts_read(reply, &f) >= 0 && is_it(l, &f);
-        free(f.group);
-        if ((refused || (known && !is_over(&f))) && ask_later(l))
-                return 0;
+        l->adopted->question = sg_unit_question_free(l->adopted->question);
+        if ((refused || (known && !is_over(f))) && ask_later(l))
+                return;
         asked(l);
-        conclude(l, known ? &f : NULL);
+        conclude(l, known ? f : NULL);
         ask_more(a);
-        return 0;
 }
 
 static void ask(struct sg_live *l)
 {
-        int r = sg_unit_ask(l->manager->backend, l->job.unit, &l->adopted->unit_slot, on_facts, l);
+        int r = sg_unit_ask(&l->adopted->question, l->manager->backend, l->job.unit, on_facts, l);
 
         if (r >= 0 || (r == -ENOTCONN && ask_later(l)))
                 return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
-/* What the files behind adopt.h share: adopt.c takes in, adopt-end.c lets go, adopt-control.c does
- * what is asked for in between. */
+/* What the files behind adopt.h share: adopt.c takes in, settle.c follows what that becomes, end.c
+ * lets go, control.c does what is asked for in between. */
 
 #include "adopt/adopt.h"
 #include "edge/cgroup/systemd/foreign.h"
@@ -40,17 +40,21 @@ struct sg_adopted {
         bool away;                  /* it ended while we were not there */
         uint64_t oom_kills;         /* that were seen last */
         unsigned questions;         /* about its end, that systemd was asked */
-        sd_bus_slot *unit_slot;     /* … the one under way */
-        sd_event_source *timer;     /* until the next one */
+        struct sg_unit_question *question; /* … the one under way */
+        sd_event_source *timer;            /* until the next one */
 };
 
-/* Makes a job of it when its user's name is known; `call` (or NULL) is answered then. -ESRCH: it
+/* Makes a job of it when its user's name is known; then the asker (or NULL) is told. -ESRCH: it
  * has no process; -ENOSPC: there are too many. */
 int sg_adopter_welcome(struct sg_adopter *a, const struct sg_watched *g,
-                       const struct sg_adoptee *as, sd_bus_message *call);
+                       const struct sg_adoptee *as, const struct sg_adopt_asker *asker);
+/* Tells whoever asked, once; nothing if nobody did. */
+void sg_adopt_tell(struct sg_adopt_asker *asker, const struct sg_answer *refusal, uint64_t n);
 void sg_adopter_forget_searches(struct sg_adopter *a);
 /* Has the groups looked at within that time, again or for the first time. */
 void sg_adopter_arm(struct sg_adopter *a, uint64_t delay_usec);
+/* Takes over what its processes have become, for as long as that may change. */
+void sg_adopted_settle(struct sg_live *l);
 /* Its group has emptied or gone; `away`: while we were not there. */
 void sg_adopted_end(struct sg_live *l, bool away);
 /* Freezes again a job that should be frozen, which is shown, and whose group lives. */

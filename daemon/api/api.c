@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Connections, who asks, and what subscribers hear. */
+#include "adopt/adopt.h"
 #include "api/internal.h"
 #include "base/time-util.h"
+#include "edge/bus/answer.h"
 #include "edge/common/log.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -85,6 +87,15 @@ int sg_api_read_dict(sd_bus_message *m, sg_entry_cb cb, void *userdata, sd_bus_e
 }
 
 /* Answers */
+
+int sg_api_check_adopted(const struct sg_live *l, enum sg_adoption needed, const char *verb,
+                         sd_bus_error *error)
+{
+        _cleanup_(sg_answer_deinit) struct sg_answer refusal = {.kind = SG_ANSWER_NONE};
+        int r = sg_adopted_check(l, needed, verb, &refusal);
+
+        return r < 0 ? sg_bus_refuse(error, &refusal, r) : r;
+}
 
 /* Whose requests take more than they may has the next one only when they take less (turns.c). */
 int sg_api_owe(struct sg_manager *m, sd_bus_message *call, enum sg_charge charge, uint64_t amount,

@@ -47,6 +47,10 @@ static inline int sg_unauthorized(int r)
         return r < 0 ? r : 1;
 }
 
+/* sg_adopted_check(), whose refusal becomes *error. */
+int sg_api_check_adopted(const struct sg_live *l, enum sg_adoption needed, const char *verb,
+                         sd_bus_error *error);
+
 int sg_api_reply_document(struct sg_manager *m, sd_bus_message *call, const char *doc);
 
 /* Calls back for each entry of an a{sv}, with the message at its value, until one fails. */

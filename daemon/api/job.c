@@ -2,6 +2,7 @@
 /* org.schedgov1.Job: what may be asked of a live job, by its owner or an administrator. */
 #include "adopt/adopt.h"
 #include "api/internal.h"
+#include "edge/bus/answer.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -142,7 +143,7 @@ static int stop(sd_bus_message *call, struct sg_live *l, enum sg_job_intent inte
 
 static int job_cancel(sd_bus_message *call, struct sg_live *l, sd_bus_error *error)
 {
-        int r = sg_adopted_check(l, SG_ADOPTED_GOVERNED, "cancelled", error);
+        int r = sg_api_check_adopted(l, SG_ADOPTED_GOVERNED, "cancelled", error);
 
         return r < 0 ? r : stop(call, l, SG_INTENT_CANCEL, "cancelled");
 }
@@ -185,7 +186,8 @@ static int job_release(sd_bus_message *call, struct sg_live *l, sd_bus_error *er
 
 static int set_frozen(sd_bus_message *call, struct sg_live *l, bool frozen, sd_bus_error *error)
 {
-        int r = sg_adopted_check(l, SG_ADOPTED_GOVERNED, frozen ? "suspended" : "resumed", error);
+        int r = sg_api_check_adopted(l, SG_ADOPTED_GOVERNED, frozen ? "suspended" : "resumed",
+                                     error);
 
         if (r < 0)
                 return r;
@@ -220,6 +222,42 @@ static int signal_as_asked(struct sg_live *l, int sig, const uid_t *as)
                   : sg_scope_signal(l->groups.scope, sig);
 }
 
+struct signalling {
+        sd_bus_message *call;
+        uint64_t n;
+};
+
+static void on_adopted_signalled(const char *why, void *userdata)
+{
+        struct signalling *s = userdata;
+
+        if (why)
+                (void)sd_bus_reply_method_errorf(s->call, SG_ERROR_INVALID,
+                                                 "cannot signal job %" PRIu64 ": %s", s->n, why);
+        else
+                (void)sd_bus_reply_method_return(s->call, NULL);
+        sd_bus_message_unref(s->call);
+        free(s);
+}
+
+static int signal_adopted(struct sg_live *l, sd_bus_message *call, int sig, const uid_t *as,
+                          sd_bus_error *error)
+{
+        _cleanup_(sg_answer_deinit) struct sg_answer refusal = {.kind = SG_ANSWER_NONE};
+        struct signalling *s = malloc(sizeof(*s));
+        int r;
+
+        if (!s)
+                return -ENOMEM;
+        *s = (struct signalling){sd_bus_message_ref(call), l->job.key.n};
+        r = sg_adopted_signal(l, sig, as, &refusal, on_adopted_signalled, s);
+        if (r >= 0)
+                return r;
+        sd_bus_message_unref(s->call);
+        free(s);
+        return sg_bus_refuse(error, &refusal, r);
+}
+
 static int job_signal(sd_bus_message *call, struct sg_live *l, sd_bus_error *error)
 {
         const struct sg_client *c = sg_api_client(l->manager, call);
@@ -227,7 +265,7 @@ static int job_signal(sd_bus_message *call, struct sg_live *l, sd_bus_error *err
         const uid_t *as = c && sg_caller_is_admin(l->manager, &c->caller) ? NULL : &owner;
         int sig, r;
 
-        r = sg_adopted_check(l, SG_ADOPTED_GOVERNED, "signalled", error);
+        r = sg_api_check_adopted(l, SG_ADOPTED_GOVERNED, "signalled", error);
         if (r >= 0)
                 r = sd_bus_message_read(call, "i", &sig);
         if (r < 0)
@@ -237,7 +275,7 @@ static int job_signal(sd_bus_message *call, struct sg_live *l, sd_bus_error *err
         if (!l->groups.scope || l->job.pid == 0)
                 return wrong_state(l, "running", error);
         if (l->job.adopted)
-                return sg_adopted_signal(l, call, sig, as, error);
+                return signal_adopted(l, call, sig, as, error);
         r = signal_as_asked(l, sig, as);
         if (r < 0)
                 return sd_bus_error_setf(error, SG_ERROR_INVALID,

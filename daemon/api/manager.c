@@ -3,6 +3,7 @@
 #include "adopt/adopt.h"
 #include "api/internal.h"
 #include "base/utf8.h"
+#include "edge/bus/answer.h"
 #include <errno.h>
 #include <string.h>
 
@@ -93,6 +94,30 @@ static int method_config_cat(sd_bus_message *call, void *userdata, sd_bus_error 
 
 /* --- what runs already */
 
+static void on_adopted(const struct sg_answer *refusal, uint64_t n, void *userdata)
+{
+        sd_bus_message *call = userdata;
+
+        if (refusal)
+                sg_bus_reply_refusal(call, refusal, -ENOMEM);
+        else if (n > 0)
+                (void)sd_bus_reply_method_return(call, "t", n);
+        sd_bus_message_unref(call);
+}
+
+static int adopt(struct sg_manager *m, sd_bus_message *call, const char *what,
+                 const struct sg_class *class, sd_bus_error *error)
+{
+        _cleanup_(sg_answer_deinit) struct sg_answer refusal = {.kind = SG_ANSWER_NONE};
+        const struct sg_adopt_asker asker = {on_adopted, sd_bus_message_ref(call)};
+        int r = sg_adopter_adopt(m->adopter, &asker, what, class, &refusal);
+
+        if (r >= 0)
+                return r;
+        sd_bus_message_unref(call);
+        return sg_bus_refuse(error, &refusal, r);
+}
+
 static int method_adopt(sd_bus_message *call, void *userdata, sd_bus_error *error)
 {
         struct sg_manager *m = userdata;
@@ -107,8 +132,7 @@ static int method_adopt(sd_bus_message *call, void *userdata, sd_bus_error *erro
         if (r < 0)
                 return r;
         c = sg_settings_class(m->settings, class[0] ? class : "default");
-        r = c ? sg_adopter_adopt(m->adopter, call, what, c, error)
-              : sg_api_no_class(m, class, error);
+        r = c ? adopt(m, call, what, c, error) : sg_api_no_class(m, class, error);
         return r < 0 ? r : 1;
 }
 

@@ -67,7 +67,7 @@ static int read_changes(sd_bus_message *call, struct sg_live *l, struct sg_submi
         if (r >= 0)
                 r = sg_submission_take_threads(s, error);
         if (r >= 0 && s->asked & SG_ASK_TIME_LIMIT)
-                r = sg_adopted_check(l, SG_ADOPTED_GOVERNED, "ended by a time limit", error);
+                r = sg_api_check_adopted(l, SG_ADOPTED_GOVERNED, "ended by a time limit", error);
         return r < 0 ? r
                      : sg_limits_check(limits, s->asked, l->class, l->manager->settings,
                                        &l->manager->node, error);
@@ -227,7 +227,7 @@ int sg_api_set(sd_bus_message *call, struct sg_live *l, sd_bus_error *error)
         struct set_answer *a;
         int r;
 
-        r = sg_adopted_check(l, SG_ADOPTED_LIMITED, "limited", error);
+        r = sg_api_check_adopted(l, SG_ADOPTED_LIMITED, "limited", error);
         if (r >= 0)
                 r = read_changes(call, l, &s, error);
         if (r < 0)

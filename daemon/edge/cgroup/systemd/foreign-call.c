@@ -101,26 +101,19 @@ int sg_unit_call(struct sg_scope *s, const char *method, int sig, sg_scope_done_
 
 /* --- questions */
 
-int sg_unit_ask(struct sg_backend *b, const char *unit, sd_bus_slot **ret_slot,
-                sd_bus_message_handler_t answered, void *userdata)
-{
-        _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
-        _cleanup_free_ char *path = NULL;
-        sd_bus *bus;
-        int r;
+struct sg_unit_question {
+        sd_bus_slot *slot;
+        sg_unit_facts_cb answered;
+        void *userdata;
+};
 
-        if (!b->systemd)
-                return -EOPNOTSUPP;
-        bus = sg_bus_connection_get(b->systemd->connection);
-        if (!bus)
-                return -ENOTCONN;
-        r = sd_bus_path_encode(UNIT_PREFIX, unit, &path);
-        if (r >= 0)
-                r = sd_bus_message_new_method_call(bus, &m, SG_SYSTEMD_NAME, path,
-                                                   "org.freedesktop.DBus.Properties", "GetAll");
-        if (r >= 0) /* of all its interfaces: what matters is in two, and this is one call */
-                r = sd_bus_message_append(m, "s", "");
-        return r < 0 ? r : sd_bus_call_async(bus, ret_slot, m, answered, userdata, 0);
+struct sg_unit_question *sg_unit_question_free(struct sg_unit_question *q)
+{
+        if (!q)
+                return NULL;
+        sd_bus_slot_unref(q->slot);
+        free(q);
+        return NULL;
 }
 
 static int read_id(sd_bus_message *m, char ret[SG_INVOCATION_ID_MAX])
@@ -173,7 +166,7 @@ static int read_fact(sd_bus_message *m, const char *name, struct sg_unit_facts *
         return f->group ? 0 : -ENOMEM;
 }
 
-int sg_unit_facts_read(sd_bus_message *reply, struct sg_unit_facts *ret)
+static int read_facts(sd_bus_message *reply, struct sg_unit_facts *ret)
 {
         struct sg_unit_facts f = {.group = NULL};
         int r;
@@ -193,5 +186,61 @@ int sg_unit_facts_read(sd_bus_message *reply, struct sg_unit_facts *ret)
                 return r;
         }
         *ret = f;
+        return 0;
+}
+
+/* What called back may have freed the question. */
+static int on_facts(sd_bus_message *reply, void *userdata, sd_bus_error *error)
+{
+        const sd_bus_error *e = sd_bus_message_get_error(reply);
+        const struct sg_unit_question *q = userdata;
+        struct sg_unit_facts f = {.group = NULL};
+
+        (void)error;
+        if (e)
+                q->answered(NULL, e->message ?: e->name, q->userdata);
+        else
+                q->answered(read_facts(reply, &f) >= 0 ? &f : NULL, NULL, q->userdata);
+        free(f.group);
+        return 0;
+}
+
+static int send_question(struct sg_unit_question *q, sd_bus *bus, const char *unit)
+{
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
+        _cleanup_free_ char *path = NULL;
+        int r;
+
+        r = sd_bus_path_encode(UNIT_PREFIX, unit, &path);
+        if (r >= 0)
+                r = sd_bus_message_new_method_call(bus, &m, SG_SYSTEMD_NAME, path,
+                                                   "org.freedesktop.DBus.Properties", "GetAll");
+        if (r >= 0) /* of all its interfaces: what matters is in two, and this is one call */
+                r = sd_bus_message_append(m, "s", "");
+        return r < 0 ? r : sd_bus_call_async(bus, &q->slot, m, on_facts, q, 0);
+}
+
+int sg_unit_ask(struct sg_unit_question **ret, struct sg_backend *b, const char *unit,
+                sg_unit_facts_cb answered, void *userdata)
+{
+        struct sg_unit_question *q;
+        sd_bus *bus;
+        int r;
+
+        if (!b->systemd)
+                return -EOPNOTSUPP;
+        bus = sg_bus_connection_get(b->systemd->connection);
+        if (!bus)
+                return -ENOTCONN;
+        q = malloc(sizeof(*q));
+        if (!q)
+                return -ENOMEM;
+        *q = (struct sg_unit_question){.answered = answered, .userdata = userdata};
+        r = send_question(q, bus, unit);
+        if (r < 0) {
+                sg_unit_question_free(q);
+                return r;
+        }
+        *ret = q;
         return 0;
 }

@@ -4,7 +4,6 @@
  * processes tell of it; and what systemd can be asked for when it is a unit of a class of ours. */
 
 #include "edge/cgroup/watch.h"
-#include <systemd/sd-bus.h>
 
 struct sg_unit_request {
         const char *unit;
@@ -42,10 +41,16 @@ struct sg_unit_facts {
         int32_t main_code, main_status;        /* of a service: as of waitid(2) */
         char *group;                           /* heap: "/x.slice/y.scope", or NULL */
 };
-/* -ENOTCONN: not at the moment; -EOPNOTSUPP: there is no systemd. */
-int sg_unit_ask(struct sg_backend *b, const char *unit, sd_bus_slot **ret_slot,
-                sd_bus_message_handler_t answered, void *userdata);
-int sg_unit_facts_read(sd_bus_message *reply, struct sg_unit_facts *ret);
+/* Facts are lent for the call; NULL: systemd has refused to say, and why, or (`why` is NULL, too)
+ * its answer can't be read. */
+typedef void (*sg_unit_facts_cb)(const struct sg_unit_facts *facts, const char *why,
+                                 void *userdata);
+/* Calls back once, from the loop, unless the question is freed before. -ENOTCONN: systemd can't be
+ * asked at the moment; -EOPNOTSUPP: there is none. */
+struct sg_unit_question;
+int sg_unit_ask(struct sg_unit_question **ret, struct sg_backend *b, const char *unit,
+                sg_unit_facts_cb answered, void *userdata);
+struct sg_unit_question *sg_unit_question_free(struct sg_unit_question *q);
 
 /* What tells this group from a later one of its name: systemd's InvocationID where the group bears
  * it, else its inode. systemd marks the group of a scope some time after its process came in, so

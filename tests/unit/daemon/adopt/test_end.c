@@ -4,9 +4,7 @@
 
 #define sg_scope_counters fake_scope_counters
 #define sg_unit_ask fake_unit_ask
-#define sg_unit_facts_read fake_unit_facts_read
-#define sd_bus_slot_unref fake_slot_unref
-#define sd_bus_message_get_error fake_get_error
+#define sg_unit_question_free fake_question_free
 #define sd_event_add_time_relative fake_add_time_relative
 #define sd_event_source_disable_unref fake_disable_unref
 #include "adopt/end.c"
@@ -16,7 +14,6 @@
 
 #define JOBS 10
 #define INVOCATION "0123456789abcdef0123456789abcdef"
-#define NO_ANSWER ((sd_bus_message *)(void *)&w)
 
 static struct {
         struct sg_manager manager;
@@ -46,42 +43,26 @@ void fake_scope_counters(struct sg_scope *s, struct sg_counters *ret)
         *ret = w.counters;
 }
 
-int fake_unit_ask(struct sg_backend *b, const char *unit, sd_bus_slot **ret_slot,
-                  sd_bus_message_handler_t answered, void *userdata)
+int fake_unit_ask(struct sg_unit_question **ret, struct sg_backend *b, const char *unit,
+                  sg_unit_facts_cb answered, void *userdata)
 {
         struct sg_live *l = userdata;
 
         (void)b;
         assert_string_equal(unit, l->job.unit);
-        assert_null(*ret_slot); /* one question at a time */
+        assert_null(*ret); /* one question at a time */
         assert_non_null(answered);
         w.questions++;
         if (w.ask_error < 0)
                 return w.ask_error;
-        *ret_slot = (sd_bus_slot *)(void *)l;
+        *ret = (struct sg_unit_question *)(void *)l;
         w.asked[w.n_asked++] = l;
         return 0;
 }
 
-int fake_unit_facts_read(sd_bus_message *reply, struct sg_unit_facts *ret)
+struct sg_unit_question *fake_question_free(struct sg_unit_question *q)
 {
-        assert_ptr_equal(reply, NO_ANSWER);
-        *ret = w.facts;
-        ret->group = strdup("/of.slice/systemd.scope"); /* ours to free */
-        return 0;
-}
-
-const sd_bus_error *fake_get_error(sd_bus_message *m)
-{
-        static const sd_bus_error refusal = SD_BUS_ERROR_NULL;
-
-        assert_ptr_equal(m, NO_ANSWER);
-        return w.refuses ? &refusal : NULL;
-}
-
-sd_bus_slot *fake_slot_unref(sd_bus_slot *slot)
-{
-        (void)slot;
+        (void)q;
         return NULL;
 }
 
@@ -177,7 +158,7 @@ static void answer(void)
 
         assert_true(w.n_asked > 0);
         memmove(w.asked, w.asked + 1, --w.n_asked * sizeof(w.asked[0]));
-        (void)on_facts(NO_ANSWER, l, NULL);
+        on_facts(w.refuses ? NULL : &w.facts, w.refuses ? "no such unit" : NULL, l);
 }
 
 static void time_passes(struct sg_live *l)
