@@ -3,7 +3,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +15,12 @@ const char *sg_answer_kind_to_string(enum sg_answer_kind kind)
         return kind < _SG_ANSWER_MAX ? names[kind] : NULL;
 }
 
+const char *sg_answer_job(char buf[SG_ANSWER_JOB_MAX], uint64_t n)
+{
+        (void)snprintf(buf, SG_ANSWER_JOB_MAX, "job %" PRIu64, n);
+        return buf;
+}
+
 void sg_answer_deinit(struct sg_answer *a)
 {
         free(a->object);
@@ -24,10 +29,8 @@ void sg_answer_deinit(struct sg_answer *a)
         *a = (struct sg_answer){.kind = SG_ANSWER_NONE};
 }
 
-__attribute__((format(printf, 4, 0))) static int refuse(struct sg_answer *a,
-                                                        enum sg_answer_kind kind,
-                                                        const char *object, const char *format,
-                                                        va_list ap)
+int sg_refusev(struct sg_answer *a, enum sg_answer_kind kind, const char *object,
+               const char *format, va_list ap)
 {
         struct sg_answer new = {.kind = kind};
         char *rest;
@@ -57,7 +60,7 @@ int sg_refuse(struct sg_answer *a, enum sg_answer_kind kind, const char *object,
         int r;
 
         va_start(ap, format);
-        r = refuse(a, kind, object, format, ap);
+        r = sg_refusev(a, kind, object, format, ap);
         va_end(ap);
         return r;
 }
@@ -65,13 +68,12 @@ int sg_refuse(struct sg_answer *a, enum sg_answer_kind kind, const char *object,
 int sg_refuse_job(struct sg_answer *a, enum sg_answer_kind kind, uint64_t n, const char *format,
                   ...)
 {
-        char object[32];
+        char object[SG_ANSWER_JOB_MAX];
         va_list ap;
         int r;
 
-        (void)snprintf(object, sizeof(object), "job %" PRIu64, n);
         va_start(ap, format);
-        r = refuse(a, kind, object, format, ap);
+        r = sg_refusev(a, kind, sg_answer_job(object, n), format, ap);
         va_end(ap);
         return r;
 }

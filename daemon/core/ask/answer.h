@@ -7,6 +7,7 @@
  */
 
 #include "base/cleanup.h"
+#include <stdarg.h>
 #include <stdint.h>
 
 #define SG_ANSWER_KINDS(X)                                                                         \
@@ -34,11 +35,16 @@ struct sg_answer {
 
 void sg_answer_deinit(struct sg_answer *a);
 
+#define SG_ANSWER_JOB_MAX 32
+const char *sg_answer_job(char buf[SG_ANSWER_JOB_MAX], uint64_t n); /* "job 7" */
+
 /* What the text says before its first line break becomes the line, what stands behind it the hint.
  * An answer that refuses already is replaced. Always negative: -ENOMEM, which leaves the answer as
  * it is, or -EINVAL; so it is what a function ends with that refuses. */
 int sg_refuse(struct sg_answer *a, enum sg_answer_kind kind, const char *object, const char *format,
               ...) __attribute__((format(printf, 4, 5)));
-/* The same of job number n. */
+int sg_refusev(struct sg_answer *a, enum sg_answer_kind kind, const char *object,
+               const char *format, va_list ap) __attribute__((format(printf, 4, 0)));
+/* The same of a job. */
 int sg_refuse_job(struct sg_answer *a, enum sg_answer_kind kind, uint64_t n, const char *format,
                   ...) __attribute__((format(printf, 4, 5)));

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The options: one table, each with its type, its place and its range, and whose it is. */
+#include "core/ask/request.h"
+#include <limits.h>
+
+#define AT(member) offsetof(struct sg_request, member)
+#define CHARS(member) AT(member), sizeof(((struct sg_request *)NULL)->member)
+#define IO_MIN (64 << 10) /* as IOReadBandwidthMax= wants it */
+#define PATH (PATH_MAX - 1)
+
+#define BIT(verb) (1ULL << SG_REQUEST_##verb)
+#define JOB (BIT(SUBMIT) | BIT(DRY_RUN) | BIT(RUN))
+#define LIVE (JOB | BIT(SET)) /* may be changed while it runs */
+#define FILTER (BIT(LIST_JOBS) | BIT(DESCRIBE_JOBS))
+
+#define TEXT SG_VALUE_TEXT
+#define U64 SG_VALUE_U64
+#define U32 SG_VALUE_U32
+#define I32 SG_VALUE_I32
+#define FLAG SG_VALUE_FLAG
+
+const struct sg_param sg_request_options[] = {
+        {"name", TEXT, CHARS(job.name), 0, 0, 0, LIVE},
+        {"class", TEXT, CHARS(job.class), 0, 0, 0, JOB},
+        {"cpus", U32, AT(job.limits.cpus), 0, 1, SG_CPUS_MAX, SG_ASK_CPUS, LIVE},
+        {"cpus_max", U32, AT(job.limits.cpus_max), 0, 1, SG_CPUS_MAX, SG_ASK_CPUS, LIVE},
+        {"pin", FLAG, AT(job.limits.pin), 0, 0, 1, 0, JOB},
+        {"threads", TEXT, CHARS(threads), 0, 0, SG_ASK_THREADS, LIVE},
+        {"cpu_weight", U64, AT(job.limits.cpu_weight), 0, 1, 10000, SG_ASK_CPU_WEIGHT, LIVE},
+        {"cpu_quota", U64, AT(job.limits.cpu_quota_pm), 0, SG_CPU_QUOTA_MIN, SG_UNLIMITED,
+         SG_ASK_CPU_QUOTA, LIVE},
+        {"mem", U64, AT(job.limits.memory_max), 0, 1 << 20, SG_UNLIMITED, SG_ASK_MEMORY_MAX, LIVE},
+        {"mem_high", U64, AT(job.limits.memory_high), 0, 1 << 20, SG_UNLIMITED, SG_ASK_MEMORY_HIGH,
+         LIVE},
+        {"mem_swap", U64, AT(job.limits.memory_swap_max), 0, 0, SG_UNLIMITED, SG_ASK_SWAP_MAX,
+         LIVE},
+        {"tasks", U64, AT(job.limits.tasks_max), 0, 1, SG_UNLIMITED, SG_ASK_TASKS, LIVE},
+        {"io_weight", U64, AT(job.limits.io_weight), 0, 1, 10000, SG_ASK_IO_WEIGHT, LIVE},
+        {"io_read_max", U64, AT(job.limits.io_read_max), 0, IO_MIN, SG_UNLIMITED, SG_ASK_IO_READ,
+         LIVE},
+        {"io_write_max", U64, AT(job.limits.io_write_max), 0, IO_MIN, SG_UNLIMITED, SG_ASK_IO_WRITE,
+         LIVE},
+        {"time_limit", U64, AT(job.limits.time_limit_usec), 0, 1, SG_UNLIMITED, SG_ASK_TIME_LIMIT,
+         LIVE},
+        {"priority", I32, AT(job.priority), 0, -SG_PRIORITY_MAX, SG_PRIORITY_MAX, 0, LIVE},
+        {"after", TEXT, AT(job.after), 0, 0, PATH, 0, JOB},
+        {"begin", U64, AT(job.begin_usec), 0, 0, SG_UNLIMITED, 0, JOB},
+        {"deadline", U64, AT(job.deadline_usec), 0, 1, SG_UNLIMITED, 0, LIVE},
+        {"retry", U32, AT(job.retry), 0, 0, 1000, 0, JOB},
+        {"array_first", U32, AT(array_first), 0, 0, INT32_MAX, 0, JOB},
+        {"array_last", U32, AT(array_last), 0, 0, INT32_MAX, 0, JOB},
+        {"hold", FLAG, AT(job.hold), 0, 0, 1, 0, JOB},
+        {"workdir", TEXT, AT(workdir), 0, 0, PATH, 0, JOB},
+        {"output", TEXT, AT(job.output), 0, 0, PATH, 0, JOB},
+        {"error", TEXT, AT(job.error), 0, 0, PATH, 0, JOB},
+        {"on_end", TEXT, AT(on_end), 0, 0, PATH, 0, JOB},
+        {"progress", TEXT, AT(job.progress), 0, 0, PATH, 0, JOB},
+        {"eval_goal", TEXT, CHARS(eval_goal), 0, 0, 0, JOB},
+        {"steps", U64, AT(job.steps), 0, 1, INT64_MAX, 0, JOB},
+        {"umask", U32, AT(umask), 0, 0, 0777, 0, JOB},
+        {"token", TEXT, CHARS(token), 0, 0, 0, JOB},
+        {"no_wait", FLAG, AT(no_wait), 0, 0, 1, 0, JOB},
+
+        {"finished", FLAG, AT(filter.finished), 0, 0, 1, 0, FILTER},
+        {"only_finished", FLAG, AT(filter.only_finished), 0, 0, 1, 0, FILTER},
+        {"not_adopted", FLAG, AT(filter.not_adopted), 0, 0, 1, 0, FILTER},
+        {"user", TEXT, AT(filter.user), 0, 0, 0, 0, FILTER},
+        {"state", TEXT, AT(filter.state), 0, 0, 0, 0, FILTER},
+        {"name", TEXT, AT(filter.name), 0, 0, 0, 0, FILTER},
+        {"class", TEXT, AT(filter.class), 0, 0, 0, 0, FILTER},
+        {"since", U64, AT(filter.since), 0, 0, SG_UNLIMITED, 0, FILTER},
+        {"until", U64, AT(filter.until), 0, 0, SG_UNLIMITED, 0, FILTER},
+        {"limit", U64, AT(filter.limit), 0, 0, SG_UNLIMITED, 0, FILTER},
+};
+
+const size_t sg_n_request_options = SG_ELEMENTSOF(sg_request_options);
+
+_Static_assert(SG_ELEMENTSOF(sg_request_options) <=
+                       SG_ELEMENTSOF(((struct sg_request *)NULL)->given),
+               "each option has its place in given[]");
