@@ -24,7 +24,7 @@
 struct kept {
         struct sg_list link;
         struct sg_authorizer *authorizer;
-        sd_bus_message *call;
+        struct sg_call *call;
         struct sg_owed owed, bytes;
         struct sg_client *client;
         const char *action;
@@ -69,11 +69,6 @@ int sg_authorizer_new(struct sg_authorizer **ret, sd_event *event)
         return 0;
 }
 
-static int handle_again(struct kept *k)
-{
-        return sd_bus_enqueue_for_read(sd_bus_message_get_bus(k->call), k->call);
-}
-
 /* Whoever waits for the same answer has to ask for it anew. */
 static void kept_free(struct kept *k)
 {
@@ -85,11 +80,11 @@ static void kept_free(struct kept *k)
         if (k->question)
                 sg_list_foreach_safe (other, next, &k->authorizer->kept, link)
                         if (other->asker == k) {
-                                (void)handle_again(other);
+                                (void)sg_call_again(other->call);
                                 kept_free(other);
                         }
         sg_polkit_cancel(k->question);
-        sd_bus_message_unref(k->call);
+        sg_call_unref(k->call);
         free(k);
 }
 
@@ -105,12 +100,12 @@ struct sg_authorizer *sg_authorizer_free(struct sg_authorizer *a)
 }
 
 static struct kept *find_kept(struct sg_authorizer *a, const struct sg_client *c,
-                              const sd_bus_message *call)
+                              const struct sg_call *call)
 {
         struct kept *k;
 
         sg_list_foreach (k, &a->kept, link)
-                if (k->client == c && (!call || k->call == call))
+                if (k->client == c && (!call || sg_call_is_same(k->call, call)))
                         return k;
         return NULL;
 }
@@ -203,9 +198,9 @@ static void answer_one(struct kept *k, struct sg_polkit_answer answer)
         k->asker = NULL;
         k->answer = answer;
         k->answered_usec = sg_now_monotonic_usec();
-        if (handle_again(k) >= 0)
+        if (sg_call_again(k->call) >= 0)
                 return;
-        (void)sd_bus_reply_method_errno(k->call, -ENOMEM, NULL);
+        sg_call_fail(k->call, -ENOMEM);
         kept_free(k);
 }
 
@@ -258,15 +253,14 @@ static int ask(struct sg_manager *m, sd_bus *bus, struct kept *k, const struct w
         return sg_polkit_ask(&k->question, bus, &request, on_verdict, k);
 }
 
-static int keep(struct sg_manager *m, sd_bus *bus, struct sg_client *c, sd_bus_message *call,
-                const struct wish *wish)
+static int keep(struct sg_call *call, sd_bus *bus, struct sg_client *c, const struct wish *wish)
 {
-        struct sg_authorizer *a = m->authorizer;
+        struct sg_authorizer *a = call->manager->authorizer;
         struct sg_owed owed = {0};
         struct kept *k;
         int r;
 
-        r = sg_api_owe(m, call, SG_CHARGE_QUESTIONS, 1, &owed);
+        r = sg_api_owe(call, SG_CHARGE_QUESTIONS, 1, &owed);
         if (r < 0)
                 return r;
         k = calloc(1, sizeof(*k));
@@ -275,18 +269,17 @@ static int keep(struct sg_manager *m, sd_bus *bus, struct sg_client *c, sd_bus_m
                 return -ENOMEM;
         }
         *k = (struct kept){.authorizer = a,
-                           .call = sd_bus_message_ref(call),
+                           .call = sg_call_ref(call),
                            .owed = owed,
                            .client = c,
                            .action = wish->action,
                            .uid = c->caller.uid,
-                           .interactive =
-                                   sd_bus_message_get_allow_interactive_authorization(call) > 0};
+                           .interactive = sg_call_may_prompt(call)};
         k->asker = find_asker(a, k);
         sg_list_append(&a->kept, &k->link);
-        r = sg_api_owe(m, call, SG_CHARGE_REQUESTS, c->request_bytes, &k->bytes);
+        r = sg_api_owe(call, SG_CHARGE_REQUESTS, c->request_bytes, &k->bytes);
         if (r >= 0 && !k->asker)
-                r = ask(m, bus, k, wish);
+                r = ask(call->manager, bus, k, wish);
         if (r < 0)
                 kept_free(k);
         return r;
@@ -295,14 +288,14 @@ static int keep(struct sg_manager *m, sd_bus *bus, struct sg_client *c, sd_bus_m
 /* The decision */
 
 /* 0: the call is kept until it can be given. */
-static int find_verdict(struct sg_manager *m, struct sg_client *c, sd_bus_message *call,
-                        const struct wish *wish, enum sg_polkit_verdict *ret)
+static int find_verdict(struct sg_call *call, struct sg_client *c, const struct wish *wish,
+                        enum sg_polkit_verdict *ret)
 {
-        struct sg_authorizer *a = m->authorizer;
+        struct sg_authorizer *a = call->manager->authorizer;
         bool own = strcmp(wish->action, SG_ACTION_OWN_JOBS) == 0;
         struct known *known = own ? find_known(a, c->caller.uid) : NULL;
         struct kept *k = find_kept(a, c, call);
-        sd_bus *bus = sg_bus_service_bus(m->service);
+        sd_bus *bus = sg_bus_service_bus(call->manager->service);
         int r;
 
         if (k && k->answered_usec > 0 && strcmp(k->action, wish->action) != 0) {
@@ -322,7 +315,7 @@ static int find_verdict(struct sg_manager *m, struct sg_client *c, sd_bus_messag
                 *ret = known->verdict;
                 return 1;
         }
-        r = keep(m, bus, c, call, wish);
+        r = keep(call, bus, c, wish);
         if (r == -ESRCH) { /* its process has gone, and can't be asked about */
                 *ret = SG_POLKIT_SILENT;
                 return 1;
@@ -330,78 +323,74 @@ static int find_verdict(struct sg_manager *m, struct sg_client *c, sd_bus_messag
         return r;
 }
 
-static int refuse(const struct wish *wish, enum sg_polkit_verdict verdict, sd_bus_error *error)
+static int refuse(const struct wish *wish, enum sg_polkit_verdict verdict, struct sg_answer *a)
 {
         bool own = strcmp(wish->action, SG_ACTION_OWN_JOBS) == 0;
 
         if (verdict == SG_POLKIT_ASK)
-                return sd_bus_error_setf(error, SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED,
-                                         "%s: authentication is needed\n"
-                                         "polkit's action %s asks for it; do it on a terminal",
-                                         wish->verb, wish->action);
-        if (own && verdict == SG_POLKIT_SILENT)
-                return sd_bus_error_setf(error, SG_ERROR_BUSY,
-                                         "%s: polkit doesn't say whether you may\n"
-                                         "see whether polkit.service is well",
-                                         wish->verb);
-        if (own)
-                return sd_bus_error_setf(error, SG_ERROR_DENIED,
-                                         "%s: access denied\na rule of polkit denies you %s",
-                                         wish->verb, wish->action);
-        if (wish->job)
-                return sd_bus_error_setf(error, SG_ERROR_NOT_YOURS,
-                                         "job %" PRIu64 " is %s's: only its owner or root may %s it"
-                                         "\nso may members of group schedgov, and whom polkit "
-                                         "allows %s",
-                                         wish->job->key.n, wish->job->user, wish->verb,
-                                         wish->action);
-        return sd_bus_error_setf(error, SG_ERROR_DENIED,
-                                 "only root and members of group schedgov may %s\n"
-                                 "so may those whom polkit allows %s",
+                return sg_refuse(a, SG_ANSWER_AUTHENTICATE, wish->action,
+                                 "%s: authentication is needed\n"
+                                 "polkit's action %s asks for it; do it on a terminal",
                                  wish->verb, wish->action);
+        if (own && verdict == SG_POLKIT_SILENT)
+                return sg_refuse(a, SG_ANSWER_BUSY, wish->action,
+                                 "%s: polkit doesn't say whether you may\n"
+                                 "see whether polkit.service is well",
+                                 wish->verb);
+        if (own)
+                return sg_refuse(a, SG_ANSWER_DENIED, wish->action,
+                                 "%s: access denied\na rule of polkit denies you %s", wish->verb,
+                                 wish->action);
+        if (wish->job)
+                return sg_refuse_job(a, SG_ANSWER_NOT_YOURS, wish->job->key.n,
+                                     "job %" PRIu64 " is %s's: only its owner or root may %s it"
+                                     "\nso may members of group schedgov, and whom polkit "
+                                     "allows %s",
+                                     wish->job->key.n, wish->job->user, wish->verb, wish->action);
+        return sg_refuse(a, SG_ANSWER_DENIED, wish->action,
+                         "only root and members of group schedgov may %s\n"
+                         "so may those whom polkit allows %s",
+                         wish->verb, wish->action);
 }
 
-static int decide(struct sg_manager *m, sd_bus_message *call, const struct wish *wish,
-                  sd_bus_error *error)
+static int decide(struct sg_call *call, const struct wish *wish, struct sg_answer *a)
 {
-        struct sg_client *c = sg_api_client(m, call);
+        struct sg_client *c = sg_call_client(call);
         enum sg_polkit_verdict verdict = SG_POLKIT_NO;
         int r;
 
         if (!c)
                 return -ENOTCONN;
-        if (sg_caller_is_admin(m, &c->caller))
+        if (sg_caller_is_admin(call->manager, &c->caller))
                 return 1;
-        r = find_verdict(m, c, call, wish, &verdict);
+        r = find_verdict(call, c, wish, &verdict);
         if (r == -EBUSY)
-                return sd_bus_error_set(error, SG_ERROR_BUSY, "too much is asked at once");
+                return sg_refuse(a, SG_ANSWER_BUSY, NULL, "too much is asked at once");
         if (r <= 0)
                 return r;
         /* Where nobody is there to ask, it is as it always was. */
         if (verdict == SG_POLKIT_YES ||
             (verdict == SG_POLKIT_ABSENT && strcmp(wish->action, SG_ACTION_OWN_JOBS) == 0))
                 return 1;
-        return refuse(wish, verdict, error);
+        return refuse(wish, verdict, a);
 }
 
-int sg_authorize_submit(struct sg_manager *m, sd_bus_message *call, const char *verb,
-                        sd_bus_error *error)
+int sg_authorize_submit(struct sg_call *call, const char *verb, struct sg_answer *a)
 {
-        return decide(m, call, &(struct wish){.action = SG_ACTION_OWN_JOBS, .verb = verb}, error);
+        return decide(call, &(struct wish){.action = SG_ACTION_OWN_JOBS, .verb = verb}, a);
 }
 
-int sg_authorize_job(struct sg_manager *m, sd_bus_message *call, const struct sg_job *job,
-                     const char *verb, sd_bus_error *error)
+int sg_authorize_job(struct sg_call *call, const struct sg_job *job, const char *verb,
+                     struct sg_answer *a)
 {
-        struct sg_client *c = sg_api_client(m, call);
+        struct sg_client *c = sg_call_client(call);
         struct wish wish = {.verb = verb, .job = job};
 
         wish.action = c && c->caller.uid == job->uid ? SG_ACTION_OWN_JOBS : SG_ACTION_JOBS;
-        return decide(m, call, &wish, error);
+        return decide(call, &wish, a);
 }
 
-int sg_authorize_node(struct sg_manager *m, sd_bus_message *call, const char *verb,
-                      sd_bus_error *error)
+int sg_authorize_node(struct sg_call *call, const char *verb, struct sg_answer *a)
 {
-        return decide(m, call, &(struct wish){.action = SG_ACTION_NODE, .verb = verb}, error);
+        return decide(call, &(struct wish){.action = SG_ACTION_NODE, .verb = verb}, a);
 }

@@ -14,7 +14,7 @@ struct sg_waiter {
         struct sg_list job_link, client_link;
         struct sg_ledger *ledger;
         struct sg_client *client;
-        sd_bus_message *call;
+        struct sg_call *call;
         bool acknowledge; /* answered with nothing as soon as the decision is durable, else with the
                              end */
 };
@@ -23,7 +23,7 @@ struct sg_waiter {
 struct sg_callers {
         struct sg_list waiters;
         struct sg_client *runner; /* `schedctl run`: the connection, until it has become the shim */
-        sd_bus_message *attach;   /* its pending Attach */
+        struct sg_call *attach;   /* its pending Attach */
 };
 
 static int callers_get(struct sg_live *l, struct sg_callers **ret)
@@ -44,7 +44,7 @@ static void waiter_free(struct sg_waiter *w)
         sg_list_remove(&w->client_link);
         if (!w->acknowledge)
                 sg_ledger_give(w->ledger, w->client->caller.uid, SG_CHARGE_WAITERS, 1);
-        sd_bus_message_unref(w->call);
+        sg_call_unref(w->call);
         free(w);
 }
 
@@ -54,7 +54,7 @@ static void leave(struct sg_live *l)
         struct sg_callers *callers = l->callers;
 
         callers->runner = NULL;
-        callers->attach = sd_bus_message_unref(callers->attach);
+        callers->attach = sg_call_unref(callers->attach);
         if (!l->runner->here)
                 return;
         *l->runner = (struct sg_runner){.pidfd = -1};
@@ -76,14 +76,15 @@ void sg_callers_disconnect(struct sg_manager *m, struct sg_client *c)
 
 /* Calls that wait */
 
-int sg_waiter_add(struct sg_live *l, struct sg_client *c, sd_bus_message *call, bool acknowledge)
+int sg_waiter_add(struct sg_live *l, struct sg_call *call, bool acknowledge, struct sg_answer *a)
 {
+        struct sg_client *c = sg_call_client(call);
         struct sg_ledger *ledger = l->manager->ledger;
         struct sg_callers *callers;
         struct sg_waiter *w;
         int r;
 
-        r = callers_get(l, &callers);
+        r = c ? callers_get(l, &callers) : -ENOTCONN;
         if (r < 0)
                 return r;
         w = calloc(1, sizeof(*w));
@@ -94,13 +95,12 @@ int sg_waiter_add(struct sg_live *l, struct sg_client *c, sd_bus_message *call, 
         if (r != 0) {
                 free(w);
                 return r < 0 ? r
-                             : sd_bus_reply_method_errorf(call, SG_ERROR_BUSY,
-                                                          "user %u waits for too many jobs at once",
-                                                          c->caller.uid);
+                             : sg_refuse(a, SG_ANSWER_BUSY, NULL,
+                                         "user %u waits for too many jobs at once", c->caller.uid);
         }
         w->ledger = ledger;
         w->client = c;
-        w->call = sd_bus_message_ref(call);
+        w->call = sg_call_ref(call);
         w->acknowledge = acknowledge;
         sg_list_append(&callers->waiters, &w->job_link);
         sg_list_append(&c->waiters, &w->client_link);
@@ -116,9 +116,19 @@ static void acknowledge(struct sg_live *l)
         sg_list_foreach_safe (w, next, &l->callers->waiters, job_link) {
                 if (!w->acknowledge)
                         continue;
-                (void)sd_bus_reply_method_return(w->call, NULL);
+                sg_call_done(w->call);
                 waiter_free(w);
         }
+}
+
+int sg_api_reply_end(struct sg_call *call, const struct sg_job *j)
+{
+        struct sg_reply *r = sg_call_reply(call);
+
+        sg_reply_text(r, "state", sg_job_state_to_string(j->state));
+        sg_reply_i32(r, "status", sg_job_exit_status(j));
+        sg_reply_text(r, "reason", j->reason ?: "");
+        return sg_call_send(call);
 }
 
 static void answer(struct sg_live *l)
@@ -129,9 +139,7 @@ static void answer(struct sg_live *l)
         if (!l->callers)
                 return;
         sg_list_foreach_safe (w, next, &l->callers->waiters, job_link) {
-                (void)sd_bus_reply_method_return(w->call, "sis",
-                                                 sg_job_state_to_string(l->job.state),
-                                                 sg_job_exit_status(&l->job), l->job.reason ?: "");
+                (void)sg_api_reply_end(w->call, &l->job);
                 waiter_free(w);
         }
 }
@@ -140,22 +148,21 @@ static void answer(struct sg_live *l)
 
 static void answer_asker(struct sg_live *l, const struct sg_life_event *e)
 {
-        sd_bus_message *call = e->asker;
+        struct sg_call *call = e->asker;
+        const uint64_t n = l->job.key.n;
 
         if (e->kind == SG_LIFE_E_HOLD_UNSTORED || e->kind == SG_LIFE_E_FREEZE_UNSTORED)
-                (void)sd_bus_reply_method_errorf(call, SG_ERROR_STORE, "cannot store that: %s",
-                                                 strerror(-e->error));
+                sg_call_refuse_job(call, SG_ANSWER_STORE, n, "cannot store that: %s",
+                                   strerror(-e->error));
         else if (e->kind == SG_LIFE_E_FREEZE_FAILED)
-                (void)sd_bus_reply_method_errorf(
-                        call, e->error == -ENOTCONN ? SG_ERROR_BUSY : SG_ERROR_INVALID,
-                        "cannot %s job %" PRIu64 ": %s", e->on ? "suspend" : "resume", l->job.key.n,
-                        e->why ?: strerror(-e->error));
+                sg_call_refuse_job(call, e->error == -ENOTCONN ? SG_ANSWER_BUSY : SG_ANSWER_INVALID,
+                                   n, "cannot %s job %" PRIu64 ": %s", e->on ? "suspend" : "resume",
+                                   n, e->why ?: strerror(-e->error));
         else if (sg_life_has_ended(&l->life))
-                (void)sd_bus_reply_method_errorf(call, SG_ERROR_WRONG_STATE,
-                                                 "job %" PRIu64 " has ended", l->job.key.n);
+                sg_call_refuse_job(call, SG_ANSWER_WRONG_STATE, n, "job %" PRIu64 " has ended", n);
         else
-                (void)sd_bus_reply_method_return(call, NULL);
-        sd_bus_message_unref(call);
+                sg_call_done(call);
+        sg_call_unref(call);
 }
 
 /* --- `run` */
@@ -177,58 +184,56 @@ int sg_runner_set(struct sg_live *l, struct sg_client *c)
         return 0;
 }
 
-bool sg_runner_attach(struct sg_live *l, const struct sg_client *c, sd_bus_message *call)
+bool sg_runner_attach(struct sg_live *l, struct sg_call *call)
 {
+        const struct sg_client *c = sg_call_client(call);
         struct sg_callers *callers = l->callers;
 
-        if (!callers || callers->runner != c || !l->runner->here || l->runner->asked)
+        if (!c || !callers || callers->runner != c || !l->runner->here || l->runner->asked)
                 return false;
-        callers->attach = sd_bus_message_ref(call);
+        callers->attach = sg_call_ref(call);
         sg_live_attach(l);
         return true;
 }
 
 struct reply_env {
-        sd_bus_message *m;
+        struct sg_reply *reply;
         bool force;
-        int r;
 };
 
 static void put_in_reply(const char *line, bool force, void *userdata)
 {
-        struct reply_env *e = userdata;
+        const struct reply_env *e = userdata;
 
-        if (e->r >= 0 && force == e->force)
-                e->r = sd_bus_message_append(e->m, "s", line);
+        if (force == e->force)
+                sg_reply_text(e->reply, NULL, line);
 }
 
-static int append_environment(sd_bus_message *m, const struct sg_live *l, bool force)
+static void put_environment(struct sg_reply *reply, const struct sg_live *l, bool force)
 {
-        struct reply_env e = {.m = m, .force = force};
+        static const enum sg_value_type line = SG_VALUE_TEXT;
+        struct reply_env e = {.reply = reply, .force = force};
 
-        e.r = sd_bus_message_open_container(m, 'a', "s");
+        sg_reply_open_list(reply, force ? "environment" : "defaults", &line, 1);
         sg_live_environment(l, &(struct sg_live_env){put_in_reply, &e});
-        return e.r < 0 ? e.r : sd_bus_message_close_container(m);
+        sg_reply_close_list(reply);
 }
 
 /* The third descriptor was the record's: a schedctl of before, which waited while we were upgraded,
  * hands it on to the shim, which has no use for it. */
 static int reply_attached(struct sg_live *l, int gate, int lock)
 {
-        _cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
         _cleanup_close_ int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
-        int r;
+        struct sg_reply *r = sg_call_reply(l->callers->attach);
 
         if (nothing < 0)
                 return -errno;
-        r = sd_bus_message_new_method_return(l->callers->attach, &reply);
-        if (r >= 0)
-                r = sd_bus_message_append(reply, "hhh", gate, lock, nothing);
-        if (r >= 0)
-                r = append_environment(reply, l, true);
-        if (r >= 0)
-                r = append_environment(reply, l, false);
-        return r < 0 ? r : sd_bus_send(NULL, reply, NULL);
+        sg_reply_file(r, "gate", gate);
+        sg_reply_file(r, "lock", lock);
+        sg_reply_file(r, "record", nothing);
+        put_environment(r, l, true);
+        put_environment(r, l, false);
+        return sg_call_send(l->callers->attach);
 }
 
 static int hand_over(struct sg_live *l, int gate, int lock)
@@ -238,7 +243,7 @@ static int hand_over(struct sg_live *l, int gate, int lock)
 
         if (r < 0)
                 return r;
-        callers->attach = sd_bus_message_unref(callers->attach);
+        callers->attach = sg_call_unref(callers->attach);
         callers->runner = NULL;
         return 0;
 }
@@ -248,13 +253,13 @@ static void refuse(struct sg_live *l, int error)
         struct sg_callers *callers = l->callers;
 
         if (error < 0)
-                (void)sd_bus_reply_method_errorf(callers->attach, SG_ERROR_INVALID,
-                                                 "cannot start job %" PRIu64 ": %s", l->job.key.n,
-                                                 strerror(-error));
+                sg_call_refuse_job(callers->attach, SG_ANSWER_INVALID, l->job.key.n,
+                                   "cannot start job %" PRIu64 ": %s", l->job.key.n,
+                                   strerror(-error));
         else
-                (void)sd_bus_reply_method_errorf(callers->attach, SG_ERROR_WRONG_STATE, "%s",
-                                                 l->job.reason ?: "it was ended before it started");
-        callers->attach = sd_bus_message_unref(callers->attach);
+                sg_call_refuse_job(callers->attach, SG_ANSWER_WRONG_STATE, l->job.key.n, "%s",
+                                   l->job.reason ?: "it was ended before it started");
+        callers->attach = sg_call_unref(callers->attach);
 }
 
 static void forget(struct sg_live *l)
@@ -262,7 +267,7 @@ static void forget(struct sg_live *l)
         if (!l->callers)
                 return;
         assert(sg_list_empty(&l->callers->waiters));
-        sd_bus_message_unref(l->callers->attach);
+        sg_call_unref(l->callers->attach);
         free(l->callers);
 }
 

@@ -1,80 +1,75 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* org.schedgov1.Manager: the table of its members, and those about the daemon itself. */
+/* What is asked of the daemon itself. */
 #include "adopt/adopt.h"
 #include "api/internal.h"
 #include "base/utf8.h"
-#include "edge/bus/answer.h"
 #include <errno.h>
 #include <string.h>
 
-static int method_subscribe(sd_bus_message *call, void *userdata, sd_bus_error *error)
+int sg_api_subscribe(struct sg_call *call, struct sg_answer *a)
 {
-        struct sg_client *c = sg_api_client(userdata, call);
+        struct sg_client *c = sg_call_client(call);
 
-        (void)error;
+        (void)a;
         if (!c)
                 return -ENOTCONN;
         c->subscribed = true;
-        return sd_bus_reply_method_return(call, NULL);
+        sg_call_done(call);
+        return 1;
 }
 
-static int method_describe(sd_bus_message *call, void *userdata, sd_bus_error *error)
+int sg_api_describe(struct sg_call *call, struct sg_answer *a)
 {
-        struct sg_client *c = sg_api_client(userdata, call);
+        struct sg_client *c = sg_call_client(call);
         _cleanup_free_ char *doc = NULL;
-        int r = c ? sg_status_document(userdata, &c->caller, &doc) : -ENOTCONN;
+        int r = c ? sg_status_document(call->manager, &c->caller, &doc) : -ENOTCONN;
 
-        (void)error;
-        return r < 0 ? r : sg_api_reply_document(userdata, call, doc);
+        (void)a;
+        return r < 0 ? r : sg_call_send_document(call, doc);
 }
 
 /* --- configuration */
 
-static int reply_errors(sd_bus_message *call, const struct sg_config_errors *errors)
+static int reply_errors(struct sg_call *call, const struct sg_config_errors *errors)
 {
-        _cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
+        static const enum sg_value_type type = SG_VALUE_TEXT;
+        struct sg_reply *r = sg_call_reply(call);
         char line[1024];
-        int r;
 
-        r = sd_bus_message_new_method_return(call, &reply);
-        if (r >= 0)
-                r = sd_bus_message_open_container(reply, 'a', "s");
-        for (size_t i = 0; r >= 0 && i < errors->n; i++) {
+        sg_reply_open_list(r, "errors", &type, 1);
+        for (size_t i = 0; i < errors->n; i++) {
                 (void)snprintf(line, sizeof(line), "%s: %s", errors->items[i].where,
                                errors->items[i].what);
-                sg_utf8_clean(line, strlen(line)); /* a file may hold what a bus string may not */
-                r = sd_bus_message_append(reply, "s", line);
+                sg_utf8_clean(line, strlen(line)); /* a file may hold what an answer may not */
+                sg_reply_text(r, NULL, line);
         }
-        if (r >= 0)
-                r = sd_bus_message_close_container(reply);
-        return r < 0 ? r : sd_bus_send(NULL, reply, NULL);
+        sg_reply_close_list(r);
+        return sg_call_send(call);
 }
 
-static int method_reload(sd_bus_message *call, void *userdata, sd_bus_error *error)
+int sg_api_reload(struct sg_call *call, struct sg_answer *a)
 {
         struct sg_config_errors errors = {0};
-        int r;
+        int r = sg_authorize_node(call, "reload the configuration", a);
 
-        r = sg_authorize_node(userdata, call, "reload the configuration", error);
         if (r <= 0)
-                return sg_unauthorized(r);
-        r = sg_manager_reload(userdata, &errors);
+                return r;
+        r = sg_manager_reload(call->manager, &errors);
         if (r >= 0 || errors.n > 0)
                 r = reply_errors(call, &errors);
         sg_config_errors_deinit(&errors);
         return r;
 }
 
-static int method_config_verify(sd_bus_message *call, void *userdata, sd_bus_error *error)
+int sg_api_config_verify(struct sg_call *call, struct sg_answer *a)
 {
-        struct sg_manager *m = userdata;
+        struct sg_manager *m = call->manager;
         struct sg_config_errors errors = {0};
         _cleanup_(sg_settings_freep) const struct sg_settings *settings = NULL;
-        int r;
+        int r = sg_authorize_node(call, "verify the configuration", a);
 
-        r = sg_authorize_node(m, call, "verify the configuration", error);
         if (r <= 0)
-                return sg_unauthorized(r);
+                return r;
         r = sg_config_load(&settings, &m->config_place, m->node.name, &errors, NULL);
         if (r >= 0 || errors.n > 0)
                 r = reply_errors(call, &errors);
@@ -82,107 +77,58 @@ static int method_config_verify(sd_bus_message *call, void *userdata, sd_bus_err
         return r;
 }
 
-static int method_config_cat(sd_bus_message *call, void *userdata, sd_bus_error *error)
+int sg_api_config_cat(struct sg_call *call, struct sg_answer *a)
 {
-        struct sg_manager *m = userdata;
-        int r = sg_authorize_node(m, call, "read the configuration", error);
+        int r = sg_authorize_node(call, "read the configuration", a);
 
-        return r <= 0 ? sg_unauthorized(r)
-                      : sd_bus_reply_method_return(call, "s",
-                                                   sg_configuration_text(m->configuration));
+        if (r <= 0)
+                return r;
+        sg_reply_text(sg_call_reply(call), "text",
+                      sg_configuration_text(call->manager->configuration));
+        return sg_call_send(call);
 }
 
 /* --- what runs already */
 
 static void on_adopted(const struct sg_answer *refusal, uint64_t n, void *userdata)
 {
-        sd_bus_message *call = userdata;
+        struct sg_call *call = userdata;
 
-        if (refusal)
-                sg_bus_reply_refusal(call, refusal, -ENOMEM);
-        else if (n > 0)
-                (void)sd_bus_reply_method_return(call, "t", n);
-        sd_bus_message_unref(call);
+        if (refusal) {
+                sg_call_refuse(call, refusal, -ENOMEM);
+        } else if (n > 0) {
+                sg_reply_u64(sg_call_reply(call), "number", n);
+                (void)sg_call_send(call);
+        }
+        sg_call_unref(call);
 }
 
-static int adopt(struct sg_manager *m, sd_bus_message *call, const char *what,
-                 const struct sg_class *class, sd_bus_error *error)
+static int adopt(struct sg_call *call, const struct sg_request *q, struct sg_answer *a)
 {
-        _cleanup_(sg_answer_deinit) struct sg_answer refusal = {.kind = SG_ANSWER_NONE};
-        const struct sg_adopt_asker asker = {on_adopted, sd_bus_message_ref(call)};
-        int r = sg_adopter_adopt(m->adopter, &asker, what, class, &refusal);
-
-        if (r >= 0)
-                return r;
-        sd_bus_message_unref(call);
-        return sg_bus_refuse(error, &refusal, r);
-}
-
-static int method_adopt(sd_bus_message *call, void *userdata, sd_bus_error *error)
-{
-        struct sg_manager *m = userdata;
-        const struct sg_class *c;
-        const char *what, *class;
+        const struct sg_adopt_asker asker = {on_adopted, call};
+        const struct sg_manager *m = call->manager;
+        const char *name = q->class ?: "";
+        const struct sg_class *class = sg_settings_class(m->settings, *name ? name : "default");
         int r;
 
-        r = sg_authorize_node(m, call, "adopt what others started", error);
-        if (r <= 0)
-                return sg_unauthorized(r);
-        r = sd_bus_message_read(call, "ss", &what, &class);
+        if (!class)
+                return sg_api_no_class(m, name, a);
+        sg_call_ref(call);
+        r = sg_adopter_adopt(m->adopter, &asker, q->what ?: "", class, a);
         if (r < 0)
-                return r;
-        c = sg_settings_class(m->settings, class[0] ? class : "default");
-        r = c ? adopt(m, call, what, c, error) : sg_api_no_class(m, class, error);
-        return r < 0 ? r : 1;
+                sg_call_unref(call);
+        return r;
 }
 
-/* --- properties */
-
-static int get_text(sd_bus *bus, const char *path, const char *interface, const char *property,
-                    sd_bus_message *reply, void *userdata, sd_bus_error *error)
+int sg_api_adopt(struct sg_call *call, struct sg_answer *a)
 {
-        struct sg_manager *m = userdata;
+        _cleanup_(sg_request_deinit) struct sg_request q;
+        int r;
 
-        (void)bus;
-        (void)path;
-        (void)interface;
-        (void)error;
-        return sd_bus_message_append(reply, "s",
-                                     strcmp(property, "Version") == 0 ? SG_VERSION
-                                     : strcmp(property, "NodeName") == 0
-                                             ? m->node.name
-                                             : sg_backend_name(m->backend));
+        sg_request_init(&q, call->verb);
+        r = sg_authorize_node(call, "adopt what others started", a);
+        if (r <= 0)
+                return r;
+        r = sg_call_read(call, &q, a);
+        return r < 0 ? r : adopt(call, &q, a);
 }
-
-#define METHOD(name, in, out, handler)                                                             \
-        SD_BUS_METHOD(name, in, out, handler, SD_BUS_VTABLE_UNPRIVILEGED)
-
-const sd_bus_vtable sg_manager_vtable[] = {
-        SD_BUS_VTABLE_START(0),
-        METHOD("Submit", "a{sv}ayayay", "tt", sg_api_submit),
-        METHOD("DryRun", "a{sv}ayayay", "s", sg_api_dry_run),
-        METHOD("Run", "a{sv}ayh", "t", sg_api_run),
-        METHOD("Attach", "t", "hhhasas", sg_api_attach),
-        METHOD("ListJobs", "a{sv}s", "a(sssssstttiitts)s", sg_api_list_jobs),
-        METHOD("DescribeJobs", "a{sv}s", "ass", sg_api_describe_jobs),
-        METHOD("DescribeJob", "s", "s", sg_api_describe_job),
-        METHOD("WaitJob", "s", "sis", sg_api_wait_job),
-        METHOD("DescribeSeries", "s", "s", sg_api_describe_series),
-        METHOD("OpenLog", "s", "hb", sg_api_open_log),
-        METHOD("ListEvents", "tst", "a(ttsss)", sg_api_list_events),
-        METHOD("Subscribe", NULL, NULL, method_subscribe),
-        METHOD("Adopt", "ss", "t", method_adopt),
-        METHOD("Describe", NULL, "s", method_describe),
-        METHOD("Explain", "s", "s", sg_api_explain),
-        METHOD("OpenDecisions", NULL, "ah", sg_api_open_decisions),
-        METHOD("ListPolicies", NULL, "s", sg_api_list_policies),
-        METHOD("SetPolicy", "sas", NULL, sg_api_set_policy),
-        METHOD("Reload", NULL, "as", method_reload),
-        METHOD("ConfigCat", NULL, "s", method_config_cat),
-        METHOD("ConfigVerify", NULL, "as", method_config_verify),
-        SD_BUS_SIGNAL("JobEvent", "ttsss", 0),
-        SD_BUS_PROPERTY("Version", "s", get_text, 0, SD_BUS_VTABLE_PROPERTY_CONST),
-        SD_BUS_PROPERTY("NodeName", "s", get_text, 0, SD_BUS_VTABLE_PROPERTY_CONST),
-        SD_BUS_PROPERTY("Backend", "s", get_text, 0, SD_BUS_VTABLE_PROPERTY_CONST),
-        SD_BUS_VTABLE_END,
-};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Policies over the bus: what there is, what each class has, changing that while its jobs run, and
+/* Policies: what there is, what each class has, changing that while its jobs run, and
  * the log of what was decided. */
 #include "api/internal.h"
 #include "core/queue/order.h"
@@ -79,63 +79,63 @@ static json_t *class_document(const struct sg_manager *m, const struct sg_class 
                          class_changes(m, c));
 }
 
-int sg_api_list_policies(sd_bus_message *call, void *userdata, sd_bus_error *error)
+int sg_api_list_policies(struct sg_call *call, struct sg_answer *a)
 {
-        struct sg_manager *m = userdata;
+        const struct sg_manager *m = call->manager;
         _cleanup_free_ char *doc = NULL;
         json_t *classes = json_array();
         int r;
 
-        (void)error;
+        (void)a;
         for (size_t i = 0; i < m->settings->n_classes; i++)
                 (void)json_array_append_new(classes, class_document(m, &m->settings->classes[i]));
         r = sg_json_dump(json_pack("{s:s,s:o,s:o,s:o}", "schema", "schedgov.policies/1", "share",
                                    share_policies(), "order", order_policies(), "classes", classes),
                          &doc);
-        return r < 0 ? r : sg_api_reply_document(m, call, doc);
+        return r < 0 ? r : sg_call_send_document(call, doc);
 }
 
 /* --- SetPolicy */
 
 static int set_policy(struct sg_manager *m, const char *class, char *const *assignments,
-                      sd_bus_error *error)
+                      struct sg_answer *a)
 {
         _cleanup_free_ char *why = NULL;
         int r;
 
         if (!sg_settings_class(m->settings, class))
-                return sg_api_no_class(m, class, error);
+                return sg_api_no_class(m, class, a);
         r = sg_manager_set_policy(m, class, assignments, &why);
         if (r == -EINVAL && why)
-                return sd_bus_error_set(error, SG_ERROR_INVALID, why);
+                return sg_refuse(a, SG_ANSWER_INVALID, "assignments", "%s", why);
         if (r < 0 && r != -ENOMEM)
-                return sd_bus_error_setf(error, SG_ERROR_STORE,
-                                         "cannot store the change of class %s: %s", class,
-                                         strerror(-r));
+                return sg_refuse(a, SG_ANSWER_STORE, "class",
+                                 "cannot store the change of class %s: %s", class, strerror(-r));
         return r;
 }
 
-int sg_api_set_policy(sd_bus_message *call, void *userdata, sd_bus_error *error)
+int sg_api_set_policy(struct sg_call *call, struct sg_answer *a)
 {
-        _cleanup_strv_ char **assignments = NULL;
-        struct sg_manager *m = userdata;
+        _cleanup_(sg_request_deinit) struct sg_request q;
+        struct sg_manager *m = call->manager;
         const char *class;
         int r;
 
-        r = sg_authorize_node(m, call, "change the policy of a class", error);
+        sg_request_init(&q, call->verb);
+        r = sg_authorize_node(call, "change the policy of a class", a);
         if (r <= 0)
-                return sg_unauthorized(r);
-        r = sd_bus_message_read(call, "s", &class);
-        if (r >= 0)
-                r = sd_bus_message_read_strv(call, &assignments);
+                return r;
+        r = sg_call_read(call, &q, a);
         if (r < 0)
                 return r;
-        r = set_policy(m, class, assignments ?: (char *[]){NULL}, error);
+        class = q.class ?: "";
+        r = set_policy(m, class, q.assignments ?: (char *[]){NULL}, a);
         if (r < 0)
                 return r;
-        for (char **a = assignments; a && *a; a++)
-                sg_log(LOG_INFO, "policy of class %s: %s", class, *a);
-        return sd_bus_reply_method_return(call, NULL);
+        for (char **s = q.assignments; s && *s; s++)
+                sg_log(LOG_INFO, "policy of class %s: %s", class, *s);
+        sg_call_done(call);
+        return 1;
 }
 
 /* --- OpenDecisions */
@@ -146,37 +146,35 @@ static bool may_read_decisions(const struct sg_manager *m, const struct sg_clien
         return sg_caller_sees_all(m, &c->caller);
 }
 
-static int reply_files(sd_bus_message *call, const int fds[2])
+static int reply_files(struct sg_call *call, const int fds[2])
 {
-        _cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
-        int r = sd_bus_message_new_method_return(call, &reply);
+        static const enum sg_value_type file = SG_VALUE_FILE;
+        struct sg_reply *r = sg_call_reply(call);
 
-        if (r >= 0)
-                r = sd_bus_message_open_container(reply, 'a', "h");
-        for (unsigned i = 0; r >= 0 && i < 2; i++)
+        sg_reply_open_list(r, "files", &file, 1);
+        for (unsigned i = 0; i < 2; i++)
                 if (fds[i] >= 0)
-                        r = sd_bus_message_append(reply, "h", fds[i]);
-        if (r >= 0)
-                r = sd_bus_message_close_container(reply);
-        return r < 0 ? r : sd_bus_send(NULL, reply, NULL);
+                        sg_reply_file(r, NULL, fds[i]);
+        sg_reply_close_list(r);
+        return sg_call_send(call);
 }
 
-int sg_api_open_decisions(sd_bus_message *call, void *userdata, sd_bus_error *error)
+int sg_api_open_decisions(struct sg_call *call, struct sg_answer *a)
 {
-        struct sg_manager *m = userdata;
-        struct sg_client *c = sg_api_client(m, call);
+        const struct sg_client *c = sg_call_client(call);
+        const struct sg_manager *m = call->manager;
         int fds[2], r;
 
         if (!c)
                 return -ENOTCONN;
         if (!may_read_decisions(m, c))
-                return sd_bus_error_set(error, SG_ERROR_DENIED,
-                                        "the log of decisions is for administrators here\n"
-                                        "see schedctl explain JOB for one's own jobs");
+                return sg_refuse(a, SG_ANSWER_DENIED, NULL,
+                                 "the log of decisions is for administrators here\n"
+                                 "see schedctl explain JOB for one's own jobs");
         r = sg_decision_log_files(sg_store_dir(m->store), fds);
         if (r < 0)
-                return sd_bus_error_setf(error, SG_ERROR_STORE,
-                                         "cannot open the log of decisions: %s", strerror(-r));
+                return sg_refuse(a, SG_ANSWER_STORE, NULL, "cannot open the log of decisions: %s",
+                                 strerror(-r));
         r = reply_files(call, fds);
         (void)sg_close(fds[0]);
         (void)sg_close(fds[1]);

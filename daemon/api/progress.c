@@ -18,30 +18,16 @@ static bool names_path(const struct sg_progress_source *s)
 /* "file:run/p.json" becomes "file:/home/u/run/p.json". */
 static int make_path_absolute(struct sg_submission *s, const struct sg_progress_source *source)
 {
-        int prefix = (int)(source->text - s->job.progress);
+        int prefix = (int)(source->text - s->request.job.progress);
         char *absolute;
 
         if (source->text[0] == '/')
                 return 0;
-        if (asprintf(&absolute, "%.*s%s/%s", prefix, s->job.progress, s->workdir ?: "",
-                     source->text) < 0)
+        if (asprintf(&absolute, "%.*s%s/%s", prefix, s->request.job.progress,
+                     s->request.workdir ?: "", source->text) < 0)
                 return -ENOMEM;
-        free(s->job.progress);
-        s->job.progress = absolute;
-        return 0;
-}
-
-static int check_goal(struct sg_submission *s, sd_bus_error *error)
-{
-        if (s->eval_goal[0] == '\0')
-                return 0;
-        if (strcmp(s->eval_goal, "min") == 0)
-                s->job.eval_goal = SG_JOB_GOAL_MIN;
-        else if (strcmp(s->eval_goal, "max") == 0)
-                s->job.eval_goal = SG_JOB_GOAL_MAX;
-        else
-                return sd_bus_error_setf(error, SG_ERROR_INVALID, "eval-goal: min or max, not '%s'",
-                                         s->eval_goal);
+        free(s->request.job.progress);
+        s->request.job.progress = absolute;
         return 0;
 }
 
@@ -57,26 +43,26 @@ static const char *list_presets(char *buf, size_t size)
         return buf;
 }
 
-int sg_submission_check_progress(struct sg_submission *s, sd_bus_error *error)
+int sg_submission_check_progress(struct sg_submission *s, struct sg_answer *a)
 {
+        const char *progress = s->request.job.progress;
         struct sg_progress_source source;
         _cleanup_free_ char *why = NULL;
         char presets[128];
         int r;
 
-        r = check_goal(s, error);
-        if (r < 0 || !s->job.progress)
-                return r;
-        if (sg_progress_source_parse(s->job.progress, &source) < 0)
-                return sd_bus_error_setf(error, SG_ERROR_INVALID,
-                                         "progress: '%s' is no source: they are %s, none, "
-                                         "file:PATH, tensorboard:PATH, or a pattern with "
-                                         "(?<loss>…)",
-                                         s->job.progress, list_presets(presets, sizeof(presets)));
+        if (!progress)
+                return 0;
+        if (sg_progress_source_parse(progress, &source) < 0)
+                return sg_refuse(a, SG_ANSWER_INVALID, "progress",
+                                 "progress: '%s' is no source: they are %s, none, "
+                                 "file:PATH, tensorboard:PATH, or a pattern with "
+                                 "(?<loss>…)",
+                                 progress, list_presets(presets, sizeof(presets)));
         if (source.kind == SG_PROGRESS_PATTERN) {
                 r = sg_pattern_check(source.text, &why);
-                return r == -EINVAL ? sd_bus_error_setf(error, SG_ERROR_INVALID, "progress: %s",
-                                                        why ?: "the pattern is wrong")
+                return r == -EINVAL ? sg_refuse(a, SG_ANSWER_INVALID, "progress", "progress: %s",
+                                                why ?: "the pattern is wrong")
                                     : r;
         }
         return names_path(&source) ? make_path_absolute(s, &source) : 0;

@@ -11,7 +11,8 @@
 /* One job, wherever it is */
 
 struct one;
-typedef int (*found_cb)(struct one *o, const struct sg_job *job, struct sg_live *live);
+typedef int (*found_cb)(struct one *o, const struct sg_job *job, struct sg_live *live,
+                        struct sg_answer *a);
 
 /* A lookup in the store, and a page of events, as far as they aren't answered yet. */
 #define ONE_BYTES 2048U
@@ -19,36 +20,31 @@ typedef int (*found_cb)(struct one *o, const struct sg_job *job, struct sg_live 
 #define EVENT_BYTES 64U
 
 struct one {
-        struct sg_manager *manager;
         struct sg_owed owed;
-        sd_bus_message *call;
+        struct sg_call *call;
         char id[SG_JOB_ID_MAX];
         found_cb found;
         bool answered;
 };
 
-static void reply_error(sd_bus_message *call, int r)
+static bool visible(const struct sg_call *call, uint64_t uid)
 {
-        (void)sd_bus_reply_method_errno(call, r, NULL);
-}
+        struct sg_client *c = sg_call_client(call);
 
-static bool visible(struct one *o, uint64_t uid)
-{
-        struct sg_client *c = sg_api_client(o->manager, o->call);
-
-        return c && sg_caller_may_see(o->manager, &c->caller, uid);
+        return c && sg_caller_may_see(call->manager, &c->caller, uid);
 }
 
 static void on_one(int result, const struct sg_job *job, void *userdata)
 {
+        _cleanup_(sg_answer_deinit) struct sg_answer a = {.kind = SG_ANSWER_NONE};
         struct one *o = userdata;
 
-        if (result < 0 || !job || !visible(o, job->uid))
+        if (result < 0 || !job || !visible(o->call, job->uid))
                 return;
         o->answered = true;
-        result = o->found(o, job, NULL);
+        result = o->found(o, job, NULL, &a);
         if (result < 0)
-                reply_error(o->call, result);
+                sg_call_refuse(o->call, &a, result);
 }
 
 static void on_one_done(int result, const struct sg_job *job, void *userdata)
@@ -58,20 +54,18 @@ static void on_one_done(int result, const struct sg_job *job, void *userdata)
         (void)job;
         if (!o->answered) {
                 if (result < 0)
-                        (void)sd_bus_reply_method_errorf(o->call, SG_ERROR_STORE,
-                                                         "cannot look up job %s: %s", o->id,
-                                                         strerror(-result));
+                        sg_call_refuse_line(o->call, SG_ANSWER_STORE, "job",
+                                            "cannot look up job %s: %s", o->id, strerror(-result));
                 else
-                        (void)sd_bus_reply_method_errorf(o->call, SG_ERROR_NO_SUCH_JOB,
-                                                         "there is no job %s", o->id);
+                        sg_call_refuse_line(o->call, SG_ANSWER_NO_SUCH_JOB, "job",
+                                            "there is no job %s", o->id);
         }
         sg_api_paid(&o->owed);
-        sd_bus_message_unref(o->call);
+        sg_call_unref(o->call);
         free(o);
 }
 
-static int look_up(sd_bus_message *call, struct sg_manager *m, const struct sg_job_key *key,
-                   struct one *o)
+static int look_up(const struct sg_job_key *key, const struct one *o)
 {
         struct sg_store_query q = {
                 .n = key->n, .origin = key->origin, .uid = SG_UNLIMITED, .limit = 1};
@@ -81,213 +75,230 @@ static int look_up(sd_bus_message *call, struct sg_manager *m, const struct sg_j
         if (!copy)
                 return -ENOMEM;
         *copy = *o;
-        r = sg_api_owe(m, call, SG_CHARGE_ANSWERS, ONE_BYTES, &copy->owed);
+        r = sg_api_owe(o->call, SG_CHARGE_ANSWERS, ONE_BYTES, &copy->owed);
         if (r < 0) {
                 free(copy);
                 return r;
         }
-        copy->call = sd_bus_message_ref(call);
-        sg_store_list(m->store, &q, on_one, on_one_done, copy);
+        sg_call_ref(copy->call);
+        sg_store_list(o->call->manager->store, &q, on_one, on_one_done, copy);
         return 1;
 }
 
-static int with_job(sd_bus_message *call, struct sg_manager *m, found_cb found, sd_bus_error *error)
+static int find(struct one *o, const char *id, struct sg_answer *a)
 {
-        struct one o = {.manager = m, .call = call, .found = found};
+        struct sg_manager *m = o->call->manager;
         struct sg_job_key key;
         struct sg_live *l;
-        const char *id;
         int r;
 
-        r = sd_bus_message_read(call, "s", &id);
-        if (r < 0)
-                return r;
         r = sg_job_id_parse(id, m->node.name, &key);
         if (r < 0)
-                return sd_bus_error_setf(error, SG_ERROR_INVALID, "'%s' is no job id", id);
-        (void)snprintf(o.id, sizeof(o.id), "%s", id);
+                return sg_refuse(a, SG_ANSWER_INVALID, "job", "'%s' is no job id", id);
+        (void)snprintf(o->id, sizeof(o->id), "%s", id);
         l = sg_manager_find_key(m, &key);
         if (!l || !sg_life_is_shown(&l->life))
-                return look_up(call, m, &key, &o);
-        if (!visible(&o, l->job.uid))
-                return sd_bus_error_setf(error, SG_ERROR_NO_SUCH_JOB, "there is no job %s", id);
-        r = found(&o, &l->job, l);
-        return r < 0 ? r : 1;
+                return look_up(&key, o);
+        if (!visible(o->call, l->job.uid))
+                return sg_refuse(a, SG_ANSWER_NO_SUCH_JOB, "job", "there is no job %s", id);
+        return o->found(o, &l->job, l, a);
+}
+
+static int with_job(struct sg_call *call, found_cb found, struct sg_answer *a)
+{
+        _cleanup_(sg_request_deinit) struct sg_request q;
+        struct one o = {.call = call, .found = found};
+        int r;
+
+        sg_request_init(&q, call->verb);
+        r = sg_call_read(call, &q, a);
+        return r < 0 ? r : find(&o, q.id ?: "", a);
 }
 
 /* DescribeJob, WaitJob */
 
-static int describe(struct one *o, const struct sg_job *job, struct sg_live *live)
+static int describe(struct one *o, const struct sg_job *job, struct sg_live *live,
+                    struct sg_answer *a)
 {
-        struct sg_client *c = sg_api_client(o->manager, o->call);
+        struct sg_client *c = sg_call_client(o->call);
+        struct sg_manager *m = o->call->manager;
         _cleanup_free_ char *doc = NULL;
-        int r = sg_job_document(o->manager, job, live,
-                                sg_caller_owns(o->manager, &c->caller, job->uid), &doc);
+        int r = sg_job_document(m, job, live, sg_caller_owns(m, &c->caller, job->uid), &doc);
 
-        return r < 0 ? r : sg_api_reply_document(o->manager, o->call, doc);
+        (void)a;
+        return r < 0 ? r : sg_call_send_document(o->call, doc);
 }
 
-static int describe_series(struct one *o, const struct sg_job *job, struct sg_live *live)
+static int describe_series(struct one *o, const struct sg_job *job, struct sg_live *live,
+                           struct sg_answer *a)
 {
         _cleanup_free_ char *doc = NULL;
-        int r = sg_series_document(o->manager, &job->key, &doc);
+        int r = sg_series_document(o->call->manager, &job->key, &doc);
 
         (void)live;
-        return r < 0 ? r : sg_api_reply_document(o->manager, o->call, doc);
+        (void)a;
+        return r < 0 ? r : sg_call_send_document(o->call, doc);
 }
 
-static int explain(struct one *o, const struct sg_job *job, struct sg_live *live)
+static int explain(struct one *o, const struct sg_job *job, struct sg_live *live,
+                   struct sg_answer *a)
 {
         _cleanup_free_ char *doc = NULL;
-        int r = sg_explain_document(o->manager, job, live, &doc);
+        int r = sg_explain_document(o->call->manager, job, live, &doc);
 
-        return r < 0 ? r : sg_api_reply_document(o->manager, o->call, doc);
+        (void)a;
+        return r < 0 ? r : sg_call_send_document(o->call, doc);
 }
 
-static int wait_for(struct one *o, const struct sg_job *job, struct sg_live *live)
+static int wait_for(struct one *o, const struct sg_job *job, struct sg_live *live,
+                    struct sg_answer *a)
 {
         if (live && !sg_life_end_is_stored(&live->life))
-                return sg_waiter_add(live, sg_api_client(o->manager, o->call), o->call, false);
-        return sd_bus_reply_method_return(o->call, "sis", sg_job_state_to_string(job->state),
-                                          sg_job_exit_status(job), job->reason ?: "");
+                return sg_waiter_add(live, o->call, false, a);
+        return sg_api_reply_end(o->call, job);
 }
 
-int sg_api_describe_job(sd_bus_message *call, void *userdata, sd_bus_error *error)
+int sg_api_describe_job(struct sg_call *call, struct sg_answer *a)
 {
-        return with_job(call, userdata, describe, error);
+        return with_job(call, describe, a);
 }
 
-int sg_api_describe_series(sd_bus_message *m, void *userdata, sd_bus_error *error)
+int sg_api_describe_series(struct sg_call *call, struct sg_answer *a)
 {
-        return with_job(m, userdata, describe_series, error);
+        return with_job(call, describe_series, a);
 }
 
-int sg_api_explain(sd_bus_message *call, void *userdata, sd_bus_error *error)
+int sg_api_explain(struct sg_call *call, struct sg_answer *a)
 {
-        return with_job(call, userdata, explain, error);
+        return with_job(call, explain, a);
 }
 
-int sg_api_wait_job(sd_bus_message *call, void *userdata, sd_bus_error *error)
+int sg_api_wait_job(struct sg_call *call, struct sg_answer *a)
 {
-        return with_job(call, userdata, wait_for, error);
+        return with_job(call, wait_for, a);
 }
 
 /* --- OpenLog */
 
-static int open_log(struct one *o, const struct sg_job *job, struct sg_live *live)
+static int open_log(struct one *o, const struct sg_job *job, struct sg_live *live,
+                    struct sg_answer *a)
 {
-        _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
         _cleanup_close_ int fd = -1;
+        struct sg_reply *reply;
         char path[PATH_MAX];
         int r;
 
-        r = sg_authorize_job(o->manager, o->call, job, "read", &error);
+        r = sg_authorize_job(o->call, job, "read", a);
         if (r <= 0)
-                return sd_bus_error_is_set(&error) ? sd_bus_reply_method_error(o->call, &error) : r;
+                return r;
         if (job->output)
-                return sd_bus_reply_method_errorf(o->call, SG_ERROR_INVALID,
-                                                  "job %s writes to a file of its own\n%s", o->id,
-                                                  job->output);
+                return sg_refuse(a, SG_ANSWER_INVALID, "job",
+                                 "job %s writes to a file of its own\n%s", o->id, job->output);
         if (job->foreground)
-                return sd_bus_reply_method_errorf(o->call, SG_ERROR_INVALID,
-                                                  "job %s writes to the terminal that runs it",
-                                                  o->id);
+                return sg_refuse(a, SG_ANSWER_INVALID, "job",
+                                 "job %s writes to the terminal that runs it", o->id);
         (void)snprintf(path, sizeof(path), "%s/logs/%" PRIu64 "-%s.log",
-                       sg_store_dir(o->manager->store), job->key.n, job->key.origin);
+                       sg_store_dir(o->call->manager->store), job->key.n, job->key.origin);
         fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
         if (fd < 0)
-                return sd_bus_reply_method_errorf(o->call, SG_ERROR_NO_SUCH_JOB,
-                                                  "job %s has written nothing yet", o->id);
-        return sd_bus_reply_method_return(o->call, "hb", fd,
-                                          live && live->life.state < SG_LIFE_CLEARING);
+                return sg_refuse(a, SG_ANSWER_NO_SUCH_JOB, "job", "job %s has written nothing yet",
+                                 o->id);
+        reply = sg_call_reply(o->call);
+        sg_reply_file(reply, "log", fd);
+        sg_reply_flag(reply, "more", live && live->life.state < SG_LIFE_CLEARING);
+        return sg_call_send(o->call);
 }
 
-int sg_api_open_log(sd_bus_message *call, void *userdata, sd_bus_error *error)
+int sg_api_open_log(struct sg_call *call, struct sg_answer *a)
 {
-        return with_job(call, userdata, open_log, error);
+        return with_job(call, open_log, a);
 }
 
 /* --- ListEvents */
 
 struct events {
-        struct sg_manager *manager;
-        sd_bus_message *call, *reply;
+        struct sg_call *call;
+        struct sg_reply *reply; /* the call's */
         struct sg_owed owed;
         uint64_t bytes;
-        int error;
 };
 
 static void events_free(struct events *e)
 {
         sg_api_paid(&e->owed);
-        sd_bus_message_unref(e->reply);
-        sd_bus_message_unref(e->call);
+        sg_call_unref(e->call);
         free(e);
 }
 
-static int send_events(struct events *e)
+static void put_event(struct events *e, const struct sg_event_row *row)
 {
-        struct sg_client *c = sg_api_client(e->manager, e->call);
-        int r = e->error >= 0 ? sd_bus_message_close_container(e->reply) : e->error;
+        struct sg_job_key key = {.n = row->n};
+        char id[SG_JOB_ID_MAX];
 
-        return r < 0 || !c ? r : sg_client_reply(c, e->reply, e->bytes);
+        (void)snprintf(key.origin, sizeof(key.origin), "%s", row->origin);
+        sg_job_id_format(id, &key, e->call->manager->node.name);
+        sg_reply_open_row(e->reply);
+        sg_reply_u64(e->reply, "seq", row->seq);
+        sg_reply_u64(e->reply, "time_usec", row->time_usec);
+        sg_reply_text(e->reply, "job", id);
+        sg_reply_text(e->reply, "state", row->state);
+        sg_reply_text(e->reply, "reason", row->reason ?: "");
+        sg_reply_close_row(e->reply);
+        e->bytes += EVENT_BYTES + strlen(row->reason ?: "");
 }
 
 static void on_event(const struct sg_event_row *row, void *userdata)
 {
         struct events *e = userdata;
-        struct sg_job_key key = {0};
-        char id[SG_JOB_ID_MAX];
+        int r;
 
         if (row) {
-                (void)snprintf(key.origin, sizeof(key.origin), "%s", row->origin);
-                key.n = row->n;
-                sg_job_id_format(id, &key, e->manager->node.name);
-                if (e->error >= 0)
-                        e->error =
-                                sd_bus_message_append(e->reply, "(ttsss)", row->seq, row->time_usec,
-                                                      id, row->state, row->reason ?: "");
-                e->bytes += EVENT_BYTES + strlen(row->reason ?: "");
+                put_event(e, row);
                 return;
         }
-        e->error = send_events(e);
-        if (e->error < 0)
-                reply_error(e->call, e->error);
+        sg_reply_close_list(e->reply);
+        r = sg_call_send_large(e->call, e->bytes);
+        if (r < 0)
+                sg_call_fail(e->call, r);
         events_free(e);
 }
 
-int sg_api_list_events(sd_bus_message *call, void *userdata, sd_bus_error *error)
+static int list_events(struct sg_call *call, const struct sg_request *q, struct sg_answer *a)
 {
-        struct sg_manager *m = userdata;
-        struct sg_client *c = sg_api_client(m, call);
+        static const enum sg_value_type types[] = {SG_VALUE_U64, SG_VALUE_U64, SG_VALUE_TEXT,
+                                                   SG_VALUE_TEXT, SG_VALUE_TEXT};
+        const struct sg_manager *m = call->manager;
+        const struct sg_client *c = sg_call_client(call);
         struct sg_job_key key = {0};
-        uint64_t after, limit;
         struct events *e;
-        const char *id;
-        bool all;
         int r;
 
-        r = sd_bus_message_read(call, "tst", &after, &id, &limit);
-        if (r < 0)
-                return r;
-        if (*id && sg_job_id_parse(id, m->node.name, &key) < 0)
-                return sd_bus_error_setf(error, SG_ERROR_INVALID, "'%s' is no job id", id);
+        if (q->id && *q->id && sg_job_id_parse(q->id, m->node.name, &key) < 0)
+                return sg_refuse(a, SG_ANSWER_INVALID, "job", "'%s' is no job id", q->id);
         e = calloc(1, sizeof(*e));
         if (!e)
                 return -ENOMEM;
-        e->manager = m;
-        e->call = sd_bus_message_ref(call);
-        r = sg_api_owe(m, call, SG_CHARGE_ANSWERS, EVENTS_BYTES, &e->owed);
-        if (r >= 0)
-                r = sd_bus_message_new_method_return(call, &e->reply);
-        if (r >= 0)
-                r = sd_bus_message_open_container(e->reply, 'a', "(ttsss)");
+        e->call = sg_call_ref(call);
+        r = sg_api_owe(call, SG_CHARGE_ANSWERS, EVENTS_BYTES, &e->owed);
         if (r < 0) {
                 events_free(e);
                 return r;
         }
-        all = sg_caller_sees_all(m, &c->caller);
-        sg_store_events(m->store, after, all ? SG_UNLIMITED : c->caller.uid, &key,
-                        limit == 0 || limit > SG_PAGE_MAX ? SG_PAGE_MAX : limit, on_event, e);
+        e->reply = sg_call_reply(call);
+        sg_reply_open_list(e->reply, "events", types, SG_ELEMENTSOF(types));
+        sg_store_events(m->store, q->after,
+                        sg_caller_sees_all(m, &c->caller) ? SG_UNLIMITED : c->caller.uid, &key,
+                        q->limit == 0 || q->limit > SG_PAGE_MAX ? SG_PAGE_MAX : q->limit, on_event,
+                        e);
         return 1;
+}
+
+int sg_api_list_events(struct sg_call *call, struct sg_answer *a)
+{
+        _cleanup_(sg_request_deinit) struct sg_request q;
+        int r;
+
+        sg_request_init(&q, call->verb);
+        r = sg_call_read(call, &q, a);
+        return r < 0 ? r : list_events(call, &q, a);
 }

@@ -4,86 +4,67 @@
  * others, it waits on its connection for its turn, and is then handed what its shim needs.
  */
 #include "api/internal.h"
-#include "base/cleanup.h"
+#include <errno.h>
 #include <inttypes.h>
 
-static int read_run(struct sg_submission *s, struct sg_client *c, sd_bus_message *call,
-                    sd_bus_error *error)
+static int read_run(struct sg_submission *s, const struct sg_client *c, struct sg_answer *a)
 {
-        const void *argv;
-        size_t size;
-        int pidfd, r;
+        int r = sg_submission_read(s, a);
 
-        r = sg_submission_read_options(s, call, error);
         if (r < 0)
                 return r;
-        if (s->count != 1 || s->job.retry > 0 || s->on_end || s->job.output || s->job.error)
-                return sd_bus_error_set(
-                        error, SG_ERROR_INVALID,
-                        "run: arrays, retries, output files and --on-end are for submit");
-        r = sd_bus_message_read_array(call, 'y', &argv, &size);
-        if (r >= 0)
-                r = sd_bus_message_read(call, "h", &pidfd);
-        if (r < 0)
-                return r;
-        if (size == 0 || !sg_block_is_whole(argv, size))
-                return sd_bus_error_set(error, SG_ERROR_INVALID, "no command");
-        if (!sg_caller_is_process(&c->caller, pidfd))
-                return sd_bus_error_set(error, SG_ERROR_INVALID,
-                                        "run: the pidfd is not of the process that asks");
-        s->job.foreground = 1;
-        return sg_submission_show_command(s, argv, size);
+        if (!sg_caller_is_process(&c->caller, (int)s->request.pidfd))
+                return sg_refuse(a, SG_ANSWER_INVALID, "pidfd",
+                                 "run: the pidfd is not of the process that asks");
+        s->request.job.foreground = 1;
+        return sg_submission_show_command(s, s->request.argv);
 }
 
 /* What runs is the process that asks; only on a connection of its own is it sure to be that. */
-static int check_own_connection(struct sg_client *c, sd_bus_error *error)
+static int check_own_connection(const struct sg_client *c, struct sg_answer *a)
 {
         if (c && !c->name)
                 return 0;
-        return sd_bus_error_set(error, SG_ERROR_INVALID,
-                                "run: not over a message bus, only on the governor's own socket\n"
-                                "use Submit, or schedctl run");
+        return sg_refuse(a, SG_ANSWER_INVALID, NULL,
+                         "run: not over a message bus, only on the governor's own socket\n"
+                         "use Submit, or schedctl run");
 }
 
-int sg_api_run(sd_bus_message *call, void *userdata, sd_bus_error *error)
+int sg_api_run(struct sg_call *call, struct sg_answer *a)
 {
         _cleanup_(sg_submission_freep) struct sg_submission *s = NULL;
-        struct sg_manager *m = userdata;
-        struct sg_client *c = sg_api_client(m, call);
+        const struct sg_client *c = sg_call_client(call);
         int r;
 
-        r = check_own_connection(c, error);
+        r = check_own_connection(c, a);
         if (r < 0)
                 return r;
         if (c->runs)
-                return sd_bus_error_set(error, SG_ERROR_INVALID, "run: one job per connection");
-        r = sg_authorize_submit(m, call, "run", error);
+                return sg_refuse(a, SG_ANSWER_INVALID, NULL, "run: one job per connection");
+        r = sg_authorize_submit(call, "run", a);
         if (r <= 0)
-                return sg_unauthorized(r);
-        r = sg_submission_new(&s, m, call);
-        if (r >= 0)
-                r = read_run(s, c, call, error);
-        if (r < 0)
                 return r;
-        return sg_submission_go_on(TAKE_PTR(s));
+        r = sg_submission_new(&s, call);
+        if (r >= 0)
+                r = read_run(s, c, a);
+        return r < 0 ? r : sg_submission_go_on(TAKE_PTR(s), a);
 }
 
-int sg_api_attach(sd_bus_message *call, void *userdata, sd_bus_error *error)
+int sg_api_attach(struct sg_call *call, struct sg_answer *a)
 {
-        struct sg_manager *m = userdata;
-        struct sg_client *c = sg_api_client(m, call);
+        _cleanup_(sg_request_deinit) struct sg_request q;
         struct sg_live *l;
-        uint64_t n;
         int r;
 
-        r = sd_bus_message_read(call, "t", &n);
+        sg_request_init(&q, call->verb);
+        r = sg_call_read(call, &q, a);
         if (r < 0)
                 return r;
-        l = sg_manager_find(m, n);
-        if (!l || !c || !sg_runner_attach(l, c, call))
-                return sd_bus_error_setf(error, SG_ERROR_NO_SUCH_JOB,
-                                         "job %" PRIu64
-                                         " was not made by `run` on this connection, or has ended",
-                                         n);
+        l = sg_manager_find(call->manager, q.number);
+        if (!l || !sg_runner_attach(l, call))
+                return sg_refuse_job(a, SG_ANSWER_NO_SUCH_JOB, q.number,
+                                     "job %" PRIu64
+                                     " was not made by `run` on this connection, or has ended",
+                                     q.number);
         return 1;
 }

@@ -21,7 +21,7 @@ struct changes {
 
 struct set_answer {
         struct sg_manager *manager;
-        sd_bus_message *call;
+        struct sg_call *call;
         uint64_t n;
         struct changes to, from;
         struct sg_own_cpus own; /* if it has such */
@@ -44,33 +44,45 @@ static void set_answer_free(struct set_answer *a)
 
         if (l)
                 l->changing = false;
-        sd_bus_message_unref(a->call);
+        sg_call_unref(a->call);
         free(a);
 }
 
 /* --- what was read ---------------------------------------------------------------------------- */
 
-/* What of it Set may change, as asked for. A number of CPUs without a second one is both. */
-static int read_changes(sd_bus_message *call, struct sg_live *l, struct sg_submission *s,
-                        sd_bus_error *error)
+/* A number of CPUs without a second one is both. */
+static void apply(const struct sg_request *q, const struct sg_live *l, struct sg_job *to)
 {
-        struct sg_limits *limits = &s->job.limits;
+        to->limits.cpus_max = 0;
+        sg_request_apply(q, to);
+        if (to->limits.cpus_max == 0)
+                to->limits.cpus_max =
+                        q->asked & SG_ASK_CPUS ? to->limits.cpus : l->job.limits.cpus_max;
+}
+
+/* What of it Set may change, as asked for. */
+static int read_changes(struct sg_call *call, const struct sg_live *l, struct sg_job *to,
+                        struct sg_answer *a)
+{
+        _cleanup_(sg_request_deinit) struct sg_request q;
         int r;
 
-        limits->cpus_max = 0;
-        r = sg_api_read_dict(call, sg_option_read_live, s, error);
+        sg_request_init(&q, call->verb);
+        r = sg_call_read(call, &q, a);
         if (r < 0)
                 return r;
-        if (limits->cpus_max == 0)
-                limits->cpus_max = s->asked & SG_ASK_CPUS ? limits->cpus : l->job.limits.cpus_max;
-        r = sg_limits_check_cpus(limits, error);
+        apply(&q, l, to);
+        r = sg_request_check_cpus(&to->limits, a);
         if (r >= 0)
-                r = sg_submission_take_threads(s, error);
-        if (r >= 0 && s->asked & SG_ASK_TIME_LIMIT)
-                r = sg_api_check_adopted(l, SG_ADOPTED_GOVERNED, "ended by a time limit", error);
-        return r < 0 ? r
-                     : sg_limits_check(limits, s->asked, l->class, l->manager->settings,
-                                       &l->manager->node, error);
+                r = sg_request_take_threads(&q, a);
+        if (r >= 0 && q.asked & SG_ASK_TIME_LIMIT)
+                r = sg_adopted_check(l, SG_ADOPTED_GOVERNED, "ended by a time limit", a);
+        if (r < 0)
+                return r;
+        if (q.asked & SG_ASK_THREADS)
+                to->limits.threads = q.job.limits.threads;
+        return sg_limits_check(&to->limits, q.asked, l->class, l->manager->settings,
+                               &l->manager->node, a);
 }
 
 /* Of its own, if it has such: as many as it may have now. */
@@ -125,15 +137,17 @@ static void set_limits(struct sg_live *l, struct set_answer *a, struct sg_limits
                 on_limits_set(l->groups.scope, r, why, a);
 }
 
-static void refuse(struct set_answer *a, const char *error, const char *what, const char *why)
+static void refuse(struct set_answer *a, enum sg_answer_kind kind, const char *what,
+                   const char *why)
 {
-        (void)sd_bus_reply_method_errorf(a->call, error, "%s: %s", what, why);
+
+        sg_call_refuse_job(a->call, kind, a->n, "%s: %s", what, why);
         set_answer_free(a);
 }
 
 static void refuse_unstored(struct set_answer *a)
 {
-        refuse(a, SG_ERROR_STORE, "cannot store that", strerror(-a->unstored));
+        refuse(a, SG_ANSWER_STORE, "cannot store that", strerror(-a->unstored));
 }
 
 /* Also in the store, where a row that was written meanwhile may have brought it. */
@@ -157,18 +171,15 @@ static void take_back(struct set_answer *a, int error)
 
 static int reply_unenforced(const struct set_answer *a)
 {
-        _cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
-        int r;
+        static const enum sg_value_type limit = SG_VALUE_TEXT;
+        struct sg_reply *r = sg_call_reply(a->call);
 
-        r = sd_bus_message_new_method_return(a->call, &reply);
-        if (r >= 0)
-                r = sd_bus_message_open_container(reply, 'a', "s");
-        for (unsigned k = 0; r >= 0 && k < _SG_LIMIT_MAX; k++)
+        sg_reply_open_list(r, "not_enforced", &limit, 1);
+        for (unsigned k = 0; k < _SG_LIMIT_MAX; k++)
                 if (a->unenforced & (1U << k))
-                        r = sd_bus_message_append(reply, "s", sg_limit_kind_to_string(k));
-        if (r >= 0)
-                r = sd_bus_message_close_container(reply);
-        return r < 0 ? r : sd_bus_send(NULL, reply, NULL);
+                        sg_reply_text(r, NULL, sg_limit_kind_to_string(k));
+        sg_reply_close_list(r);
+        return sg_call_send(a->call);
 }
 
 /* Nobody is ended by what may yet be taken back. */
@@ -194,7 +205,7 @@ static void on_set_durable(int result, const struct sg_job *job, void *userdata)
                 arm_time_limit(l);
         r = reply_unenforced(a);
         if (r < 0)
-                (void)sd_bus_reply_method_errno(a->call, r, NULL);
+                sg_call_fail(a->call, r);
         set_answer_free(a);
 }
 
@@ -211,7 +222,7 @@ static void on_limits_set(struct sg_scope *s, int result, const char *why, void 
                 refuse_unstored(a);
         } else if (result < 0 || !l) {
                 (void)snprintf(what, sizeof(what), "job %" PRIu64, a->n);
-                refuse(a, SG_ERROR_INVALID, what, why ?: strerror(-result));
+                refuse(a, SG_ANSWER_INVALID, what, why ?: strerror(-result));
         } else {
                 take_changes(l, &a->to, &a->own);
                 if (l->groups.scope)
@@ -220,29 +231,28 @@ static void on_limits_set(struct sg_scope *s, int result, const char *why, void 
         }
 }
 
-int sg_api_set(sd_bus_message *call, struct sg_live *l, sd_bus_error *error)
+int sg_api_set(struct sg_call *call, struct sg_live *l, struct sg_answer *answer)
 {
-        struct sg_submission s = {
-                .job = l->job}; /* borrows the strings; Set changes none of them */
+        struct sg_job to = l->job; /* borrows the strings; Set changes none of them */
         struct set_answer *a;
         int r;
 
-        r = sg_api_check_adopted(l, SG_ADOPTED_LIMITED, "limited", error);
+        r = sg_adopted_check(l, SG_ADOPTED_LIMITED, "limited", answer);
         if (r >= 0)
-                r = read_changes(call, l, &s, error);
+                r = read_changes(call, l, &to, answer);
         if (r < 0)
                 return r;
         if (l->changing)
-                return sg_api_busy(l, error);
+                return sg_api_busy(l, answer);
         a = malloc(sizeof(*a));
         if (!a)
                 return -ENOMEM;
         *a = (struct set_answer){.manager = l->manager,
-                                 .call = sd_bus_message_ref(call),
+                                 .call = sg_call_ref(call),
                                  .n = l->job.key.n,
-                                 .to = changes_of(&s.job),
+                                 .to = changes_of(&to),
                                  .from = changes_of(&l->job),
-                                 .own = cpus_within(l, &s.job.limits)};
+                                 .own = cpus_within(l, &to.limits)};
         l->changing = true;
         set_limits(l, a, a->to.limits);
         return 1;

@@ -4,16 +4,13 @@
  * answered when that is durable. A retry with the same token is answered with what was stored the
  * first time.
  */
-#include "api/foretell.h"
 #include "api/internal.h"
 #include "base/cleanup.h"
 #include "base/format.h"
 #include "base/time-util.h"
-#include "govern/loop.h"
 #include "proto/spec.h"
 #include <errno.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -24,31 +21,38 @@ struct sg_submission *sg_submission_free(struct sg_submission *s)
         sg_list_remove(&s->link);
         sg_api_paid(&s->owed);
         sg_api_paid(&s->lookup);
-        sd_bus_message_unref(s->call);
-        sg_job_deinit(&s->job);
+        sg_call_unref(s->call);
+        sg_request_deinit(&s->request);
         sg_record_deinit(&s->spec);
         sg_stored_unref(s->stored);
-        free(s->workdir);
-        free(s->on_end);
         free(s->command);
         free(s);
         return NULL;
 }
 
-int sg_submission_new(struct sg_submission **ret, struct sg_manager *m, sd_bus_message *call)
+int sg_submission_new(struct sg_submission **ret, struct sg_call *call)
 {
         struct sg_submission *s = calloc(1, sizeof(*s));
 
         if (!s)
                 return -ENOMEM;
-        s->manager = m;
-        s->call = sd_bus_message_ref(call);
-        s->count = 1;
-        s->umask = 022;
+        s->manager = call->manager;
+        s->call = sg_call_ref(call);
         sg_list_init(&s->link);
-        sg_job_init(&s->job);
+        sg_request_init(&s->request, call->verb);
         *ret = s;
         return 0;
+}
+
+int sg_submission_read(struct sg_submission *s, struct sg_answer *a)
+{
+        int r = sg_call_read(s->call, &s->request, a);
+
+        if (r >= 0)
+                r = sg_request_check_options(&s->request, a);
+        if (r >= 0)
+                r = sg_submission_check_progress(s, a);
+        return r < 0 ? r : sg_request_check_command(&s->request, a);
 }
 
 /* --- who runs it */
@@ -70,25 +74,27 @@ static void put_rlimits(struct sg_record *r, const struct sg_caller *c)
 
 static void put_identity(struct sg_submission *s, const struct sg_caller *c)
 {
+        struct sg_job *j = &s->request.job;
         struct sg_record *r = &s->spec;
 
-        s->job.uid = c->uid;
-        s->job.gid = c->gid;
+        j->uid = c->uid;
+        j->gid = c->gid;
         sg_record_put_u64(r, SG_SPEC_UID, c->uid);
         sg_record_put_u64(r, SG_SPEC_GID, c->gid);
         for (size_t i = 0; i < c->n_groups; i++)
                 sg_record_put_u64(r, SG_SPEC_GROUP, c->groups[i]);
-        sg_record_put_u64(r, SG_SPEC_UMASK, s->umask);
+        sg_record_put_u64(r, SG_SPEC_UMASK, s->request.umask);
         put_rlimits(r, c);
-        sg_record_put_str(r, SG_SPEC_WORKDIR, s->workdir ?: "/");
-        sg_record_put_str(r, SG_SPEC_ON_END, s->on_end);
+        sg_record_put_str(r, SG_SPEC_WORKDIR, s->request.workdir ?: "/");
+        sg_record_put_str(r, SG_SPEC_ON_END, s->request.on_end);
 }
 
 /* --- the class */
 
 static int find_class(struct sg_submission *s, const struct sg_caller *c,
-                      const struct sg_class **ret, sd_bus_error *error)
+                      const struct sg_class **ret, struct sg_answer *a)
 {
+        struct sg_job *j = &s->request.job;
         const struct sg_settings *settings = s->manager->settings;
         _cleanup_strv_ char **groups = NULL;
         int r;
@@ -96,108 +102,99 @@ static int find_class(struct sg_submission *s, const struct sg_caller *c,
         r = sg_users_group_names(c->groups, c->n_groups, &groups);
         if (r < 0)
                 return r;
-        if (s->job.class[0] == 0) {
-                *ret = sg_settings_match(settings, s->job.user, groups, s->command);
+        if (j->class[0] == 0) {
+                *ret = sg_settings_match(settings, j->user, groups, s->command);
         } else {
-                *ret = sg_settings_class(settings, s->job.class);
+                *ret = sg_settings_class(settings, j->class);
                 if (!*ret)
-                        r = sg_api_no_class(s->manager, s->job.class, error);
+                        r = sg_api_no_class(s->manager, j->class, a);
                 else if (!sg_caller_is_admin(s->manager, c) &&
-                         !sg_class_admits(*ret, s->job.user, groups))
-                        r = sd_bus_error_setf(error, SG_ERROR_INVALID,
-                                              "class: '%s' is not for user %s", s->job.class,
-                                              s->job.user);
+                         !sg_class_admits(*ret, j->user, groups))
+                        r = sg_refuse(a, SG_ANSWER_INVALID, "class",
+                                      "class: '%s' is not for user %s", j->class, j->user);
         }
         return r;
 }
 
-/* Whose jobs there are for who submits it. */
-static uint64_t seen_uid(const struct sg_submission *s)
-{
-        return s->own_only ? s->job.uid : SG_UNLIMITED;
-}
-
 static int check_dependencies(struct sg_submission *s, const struct sg_caller *c,
-                              sd_bus_error *error)
+                              struct sg_answer *a)
 {
         char why[512];
         int r;
 
         s->own_only = !sg_caller_sees_all(s->manager, c);
-        r = sg_live_check_dependencies(s->manager, s->job.after, seen_uid(s), why, sizeof(why));
+        r = sg_live_check_dependencies(s->manager, s->request.job.after, sg_submission_sees(s), why,
+                                       sizeof(why));
 
         return r >= 0 ? r
-                      : sd_bus_error_set(
-                                error, r == -ENOENT ? SG_ERROR_NO_SUCH_JOB : SG_ERROR_INVALID, why);
+                      : sg_refuse(a, r == -ENOENT ? SG_ANSWER_NO_SUCH_JOB : SG_ANSWER_INVALID,
+                                  "after", "%s", why);
 }
 
 /* Everything that can be wrong with a request is found here, before anything is stored. */
 static int complete(struct sg_submission *s, const struct sg_caller *c, const char *user,
-                    sd_bus_error *error)
+                    struct sg_answer *a)
 {
+        struct sg_job *j = &s->request.job;
         struct sg_manager *m = s->manager;
         const struct sg_class *class = NULL;
         int r;
 
-        (void)snprintf(s->job.user, sizeof(s->job.user), "%s", user);
-        r = find_class(s, c, &class, error);
+        (void)snprintf(j->user, sizeof(j->user), "%s", user);
+        r = find_class(s, c, &class, a);
         if (r < 0)
                 return r;
-        strcpy(s->job.class, class->name);
-        sg_limits_complete(&s->job.limits, s->asked, class);
-        r = sg_limits_check(&s->job.limits, s->asked, class, m->settings, &m->node, error);
+        strcpy(j->class, class->name);
+        sg_limits_complete(&j->limits, s->request.asked, class);
+        r = sg_limits_check(&j->limits, s->request.asked, class, m->settings, &m->node, a);
         if (r < 0)
                 return r;
-        strcpy(s->job.key.origin, m->node.name);
-        s->job.submitted_usec = s->job.changed_usec = sg_now_realtime_usec();
-        if (m->jobs->n + s->count > m->settings->max_queued_per_user &&
-            sg_manager_count_waiting(m, c->uid) + s->count > m->settings->max_queued_per_user) {
-                (void)sd_bus_error_setf(error, SG_ERROR_BUSY,
-                                        "user %s may have %" PRIu64 " jobs waiting at once", user,
-                                        m->settings->max_queued_per_user);
-                return -EBUSY;
-        }
-        return check_dependencies(s, c, error);
+        strcpy(j->key.origin, m->node.name);
+        j->submitted_usec = j->changed_usec = sg_now_realtime_usec();
+        if (m->jobs->n + s->request.count > m->settings->max_queued_per_user &&
+            sg_manager_count_waiting(m, c->uid) + s->request.count >
+                    m->settings->max_queued_per_user)
+                return sg_refuse(a, SG_ANSWER_BUSY, NULL,
+                                 "user %s may have %" PRIu64 " jobs waiting at once", user,
+                                 m->settings->max_queued_per_user);
+        return check_dependencies(s, c, a);
 }
 
 /* --- storing it */
 
-static int refuse_full(struct sg_submission *s, int full, sd_bus_error *error)
+static int refuse_full(struct sg_submission *s, int full, struct sg_answer *a)
 {
         const struct sg_ledger *l = s->manager->ledger;
-        uint64_t bytes = sg_stored_bytes(&s->job, s->count, s->spec.size);
-        uint32_t uid = (uint32_t)s->job.uid;
+        uint64_t bytes = sg_stored_bytes(&s->request.job, s->request.count, s->spec.size);
+        uint32_t uid = (uint32_t)s->request.job.uid;
         char asked[SG_FORMAT_MAX], held[SG_FORMAT_MAX], max[SG_FORMAT_MAX];
 
         (void)sg_format_bytes(asked, bytes);
         (void)sg_format_bytes(held, sg_ledger_held(l, uid, SG_CHARGE_STORED));
         (void)sg_format_bytes(max, sg_ledger_limit(l, uid, SG_CHARGE_STORED));
         if (full == SG_LEDGER_FULL)
-                (void)sd_bus_error_setf(
-                        error, SG_ERROR_BUSY,
-                        "there is no room to store %s more for now: all users' jobs "
-                        "that haven't ended take what they may; try again later",
-                        asked);
-        else
-                (void)sd_bus_error_setf(
-                        error, SG_ERROR_BUSY,
-                        "user %s may have %s stored for jobs that haven't ended: it is "
-                        "%s, and this takes %s; cancel some or wait for their ends, "
-                        "or submit with a smaller environment",
-                        s->job.user, max, held, asked);
-        return -EBUSY;
+                return sg_refuse(a, SG_ANSWER_BUSY, NULL,
+                                 "there is no room to store %s more for now: all users' jobs "
+                                 "that haven't ended take what they may; try again later",
+                                 asked);
+        return sg_refuse(a, SG_ANSWER_BUSY, NULL,
+                         "user %s may have %s stored for jobs that haven't ended: it is "
+                         "%s, and this takes %s; cancel some or wait for their ends, "
+                         "or submit with a smaller environment",
+                         s->request.job.user, max, held, asked);
 }
 
-static int charge(struct sg_submission *s, sd_bus_error *error)
+static int charge(struct sg_submission *s, struct sg_answer *a)
 {
-        int r = sg_stored_take(&s->stored, s->manager, &s->job, s->count, s->spec.size);
+        int r = sg_stored_take(&s->stored, s->manager, &s->request.job, s->request.count,
+                               s->spec.size);
 
-        return r > 0 ? refuse_full(s, r, error) : r;
+        return r > 0 ? refuse_full(s, r, a) : r;
 }
 
 struct storing {
         struct sg_manager *manager;
-        sd_bus_message *call;
+        struct sg_call *call;
         struct sg_owed owed;
         uint64_t first, count;
         bool run;
@@ -224,6 +221,16 @@ static void let_in(struct storing *st)
         }
 }
 
+static void reply_stored(struct storing *st, uint64_t first)
+{
+        struct sg_reply *r = sg_call_reply(st->call);
+
+        sg_reply_u64(r, st->run ? "number" : "first", first);
+        if (!st->run)
+                sg_reply_u64(r, "count", st->count);
+        (void)sg_call_send(st->call);
+}
+
 static void on_stored(int result, const struct sg_job *job, void *userdata)
 {
         struct storing *st = userdata;
@@ -231,9 +238,8 @@ static void on_stored(int result, const struct sg_job *job, void *userdata)
 
         if (result < 0) {
                 drop_unstored(st);
-                (void)sd_bus_reply_method_errorf(
-                        st->call, SG_ERROR_STORE, "cannot store the job: %s",
-                        sg_store_error(st->manager->store) ?: strerror(-result));
+                sg_call_refuse_line(st->call, SG_ANSWER_STORE, NULL, "cannot store the job: %s",
+                                    sg_store_error(st->manager->store) ?: strerror(-result));
         } else {
                 if (result == 1) { /* asked again after a lost answer */
                         drop_unstored(st);
@@ -241,11 +247,10 @@ static void on_stored(int result, const struct sg_job *job, void *userdata)
                 } else {
                         let_in(st);
                 }
-                (void)(st->run ? sd_bus_reply_method_return(st->call, "t", first)
-                               : sd_bus_reply_method_return(st->call, "tt", first, st->count));
+                reply_stored(st, first);
         }
         sg_api_paid(&st->owed);
-        sd_bus_message_unref(st->call);
+        sg_call_unref(st->call);
         free(st);
 }
 
@@ -259,10 +264,10 @@ static int make_task(struct sg_submission *s, uint64_t i, struct sg_live **ret)
         if (r < 0)
                 return r;
         sg_live_hold_stored(l, s->stored);
-        r = sg_job_copy(&l->job, &s->job);
+        r = sg_job_copy(&l->job, &s->request.job);
         l->job.key.n = m->jobs->last_n + 1 + i;
         l->job.array_index += (int64_t)i;
-        l->class = sg_settings_class_or_default(m->settings, s->job.class);
+        l->class = sg_settings_class_or_default(m->settings, s->request.job.class);
         l->queued.own_only = s->own_only;
         for (int k = 0; r >= 0 && k < 2; k++) {
                 char **path = k == 0 ? &l->job.output : &l->job.error, *expanded;
@@ -290,11 +295,11 @@ static int store(struct sg_submission *s, struct sg_client *runner)
                 return -ENOMEM;
         *st = (struct storing){.manager = m,
                                .first = m->jobs->last_n + 1,
-                               .count = s->count,
+                               .count = s->request.count,
                                .run = runner != NULL};
-        s->job.key.n = st->first;
-        s->job.array_first = s->array_first != SG_UNLIMITED ? st->first : 0;
-        for (uint64_t i = 0; r >= 0 && i < s->count; i++)
+        s->request.job.key.n = st->first;
+        s->request.job.array_first = s->request.array_first != SG_UNLIMITED ? st->first : 0;
+        for (uint64_t i = 0; r >= 0 && i < s->request.count; i++)
                 r = make_task(s, i, &l);
         if (r >= 0 && runner)
                 r = sg_runner_set(l, runner);
@@ -303,166 +308,75 @@ static int store(struct sg_submission *s, struct sg_client *runner)
                 free(st);
                 return r;
         }
-        m->jobs->last_n += s->count;
+        m->jobs->last_n += s->request.count;
         st->call = TAKE_PTR(s->call);
         st->owed = s->owed;
         s->owed = (struct sg_owed){0};
-        sg_store_submit(m->store, s->count == 1 ? &l->job : &s->job, s->count,
-                        s->token[0] ? s->token : NULL, s->spec.data, s->spec.size, on_stored, st);
+        sg_store_submit(m->store, s->request.count == 1 ? &l->job : &s->request.job,
+                        s->request.count, s->request.token[0] ? s->request.token : NULL,
+                        s->spec.data, s->spec.size, on_stored, st);
         return 1;
 }
 
 /* --- Submit, DryRun */
 
-/* What was asked for that keeps it out of the queue, in words. */
-static bool must_wait(const struct sg_submission *s, char *why, size_t size)
+static int carry_out(struct sg_submission *s, const char *user, struct sg_answer *a)
 {
-        struct sg_job_key first;
-        uint64_t n = sg_live_count_unfinished(s->manager, s->job.after, seen_uid(s), &first);
-        char when[SG_FORMAT_MAX], id[SG_JOB_ID_MAX];
-
-        if (s->job.hold) {
-                (void)snprintf(why, size, "it would be held");
-        } else if (n > 0) {
-                sg_job_id_format(id, &first, s->manager->node.name);
-                (void)snprintf(why, size, "it would wait for job %s%s", id,
-                               n > 1 ? " and others" : "");
-        } else if (s->job.begin_usec > sg_now_realtime_usec()) {
-                (void)snprintf(why, size, "it would begin at %s",
-                               sg_format_local(when, s->job.begin_usec));
-        } else {
-                return false;
-        }
-        return true;
-}
-
-/* Whether it would start now, in its class and with its limits: 1, or 0 and why not. */
-static int would_start(struct sg_submission *s, char *why, size_t size)
-{
-        struct sg_node_snapshot node;
-        struct sg_pending_info info;
-        int r;
-
-        if (must_wait(s, why, size))
-                return 0;
-        r = sg_manager_snapshot(s->manager, &node);
-        if (r < 0)
-                return r;
-        sg_queue_would_start(s->manager->jobs->queue, &s->job, sg_loop_history(s->manager, &s->job),
-                             &node, &info);
-        sg_pending_describe(&info, why, size);
-        return info.why == SG_PENDING_NONE;
-}
-
-/* For whoever submits it all the same. */
-static int add_warning(char **doc, const char *warning)
-{
-        json_t *o = json_loads(*doc, 0, NULL);
-        char *text;
-
-        if (!o)
-                return -ENOMEM;
-        json_object_set_new(o, "warning", json_string(warning));
-        text = json_dumps(o, JSON_COMPACT);
-        json_decref(o);
-        if (!text)
-                return -ENOMEM;
-        free(*doc);
-        *doc = text;
-        return 0;
-}
-
-static int reply_dry_run(struct sg_submission *s)
-{
-        _cleanup_free_ char *doc = NULL;
-        char why[256], late[256];
-        int r, warned;
-
-        r = would_start(s, why, sizeof(why));
-        if (r < 0)
-                return r;
-        warned = sg_foretell_deadline(s->manager, &s->job, late, sizeof(late));
-        if (warned < 0)
-                return warned;
-        (void)sg_job_set_reason(&s->job, "%s%s%s", r > 0 ? "it would start now" : why,
-                                warned ? "; " : "", warned ? late : "");
-        r = sg_job_document(s->manager, &s->job, NULL, true, &doc);
-        if (r >= 0 && warned)
-                r = add_warning(&doc, late);
-        return r < 0 ? r : sg_api_reply_document(s->manager, s->call, doc);
-}
-
-/* For --no-wait. */
-static int check_room(struct sg_submission *s, sd_bus_error *error)
-{
-        char why[256];
-        int r;
-
-        r = would_start(s, why, sizeof(why));
-        if (r != 0)
-                return r < 0 ? r : 0;
-        (void)sd_bus_error_setf(error, SG_ERROR_BUSY, "%s", why);
-        return -EBUSY;
-}
-
-static int carry_out(struct sg_submission *s, const char *user, sd_bus_error *error)
-{
-        struct sg_client *c = sg_api_client(s->manager, s->call);
+        struct sg_client *c = sg_call_client(s->call);
+        bool dry_run = s->request.verb == SG_REQUEST_DRY_RUN;
         int r;
 
         if (!c)
-                return 1;                 /* it has gone: nobody to run this for, and nobody told */
-        if (s->job.foreground && c->runs) /* both were asked for while names were looked up */
-                return sd_bus_error_set(error, SG_ERROR_INVALID, "run: one job per connection");
-        r = complete(s, &c->caller, user, error);
-        if (r >= 0 && s->no_wait && !s->dry_run)
-                r = check_room(s, error);
+                return 1; /* it has gone: nobody to run this for, and nobody told */
+        /* (both may have been asked for while names were looked up) */
+        if (s->request.job.foreground && c->runs)
+                return sg_refuse(a, SG_ANSWER_INVALID, NULL, "run: one job per connection");
+        r = complete(s, &c->caller, user, a);
+        if (r >= 0 && s->request.no_wait && !dry_run)
+                r = sg_submission_check_room(s, a);
         if (r < 0)
                 return r;
         put_identity(s, &c->caller);
         if (s->spec.error < 0)
                 return s->spec.error;
-        r = charge(s, error);
+        r = charge(s, a);
         if (r < 0)
                 return r;
-        return s->dry_run ? reply_dry_run(s) : store(s, s->job.foreground ? c : NULL);
+        return dry_run ? sg_submission_reply_dry_run(s)
+                       : store(s, s->request.job.foreground ? c : NULL);
 }
 
-static int refuse_nameless(struct sg_submission *s, int why, sd_bus_error *error)
+static int refuse_nameless(struct sg_submission *s, int why, struct sg_answer *a)
 {
-        struct sg_client *c = sg_api_client(s->manager, s->call);
+        struct sg_client *c = sg_call_client(s->call);
         char text[SG_USERS_WHY_MAX];
 
         if (!c)
                 return 1;
         sg_users_explain(text, c->caller.uid, why);
-        return sd_bus_error_set(error, SG_ERROR_BUSY, text);
+        return sg_refuse(a, SG_ANSWER_BUSY, NULL, "%s", text);
 }
 
 /* What nobody can tell is asked for in vain only where it makes a difference: without that the job
  * is of its user's number. */
-static int go_on_as(struct sg_submission *s, int result, const char *user, sd_bus_error *error)
+static int go_on_as(struct sg_submission *s, int result, const char *user, struct sg_answer *a)
 {
-        if (result < 0 && sg_settings_mind_names(s->manager->settings, s->job.class))
-                return refuse_nameless(s, result, error);
-        return carry_out(s, user, error);
+        if (result < 0 && sg_settings_mind_names(s->manager->settings, s->request.job.class))
+                return refuse_nameless(s, result, a);
+        return carry_out(s, user, a);
 }
 
 static void on_user_known(int result, const char *user, void *userdata)
 {
         _cleanup_(sg_submission_freep) struct sg_submission *s = userdata;
-        _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
+        _cleanup_(sg_answer_deinit) struct sg_answer a = {.kind = SG_ANSWER_NONE};
         int r;
 
         sg_list_remove(&s->link);
         sg_api_paid(&s->lookup);
-        r = go_on_as(s, result, user, &error);
-        if (r < 0 && s->call) {
-                if (sd_bus_error_is_set(&error))
-                        (void)sd_bus_reply_method_error(s->call, &error);
-                else
-                        (void)sd_bus_reply_method_errno(s->call, r, NULL);
-        }
+        r = go_on_as(s, result, user, &a);
+        if (r < 0 && s->call)
+                sg_call_refuse(s->call, &a, r);
 }
 
 void sg_submissions_drop(struct sg_manager *m, struct sg_client *c)
@@ -478,58 +392,43 @@ void sg_submissions_drop(struct sg_manager *m, struct sg_client *c)
 /* The message, and what has been read of it. */
 static int owe(struct sg_submission *s, const struct sg_client *c)
 {
-        int r = sg_api_owe(s->manager, s->call, SG_CHARGE_REQUESTS, c->request_bytes + s->spec.size,
-                           &s->owed);
+        int r = sg_api_owe(s->call, SG_CHARGE_REQUESTS, c->request_bytes + s->spec.size, &s->owed);
 
-        return r < 0 ? r : sg_api_owe(s->manager, s->call, SG_CHARGE_LOOKUPS, 1, &s->lookup);
+        return r < 0 ? r : sg_api_owe(s->call, SG_CHARGE_LOOKUPS, 1, &s->lookup);
 }
 
-int sg_submission_go_on(struct sg_submission *s)
+int sg_submission_go_on(struct sg_submission *s, struct sg_answer *a)
 {
-        struct sg_manager *m = s->manager;
-        struct sg_client *c = sg_api_client(m, s->call);
+        struct sg_client *c = sg_call_client(s->call);
         int r = owe(s, c);
 
         if (r >= 0) {
                 sg_list_append(&c->submissions, &s->link);
-                r = sg_users_lookup(m->users, c->caller.uid, on_user_known, s);
+                r = sg_users_lookup(s->manager->users, c->caller.uid, on_user_known, s);
+                if (r >= 0)
+                        return 1;
         }
         if (r == -EBUSY)
-                r = sd_bus_reply_method_errorf(s->call, SG_ERROR_BUSY,
-                                               "user %u submits too much at once; try again",
-                                               c->caller.uid);
-        else if (r >= 0)
-                return 1;
+                r = sg_refuse(a, SG_ANSWER_BUSY, NULL,
+                              "user %u submits too much at once; try again", c->caller.uid);
         sg_submission_free(s);
-        return r < 0 ? r : 1;
+        return r;
 }
 
-static int submit(sd_bus_message *call, struct sg_manager *m, bool dry_run, sd_bus_error *error)
+int sg_api_submit(struct sg_call *call, struct sg_answer *a)
 {
         _cleanup_(sg_submission_freep) struct sg_submission *s = NULL;
+        bool dry_run = call->verb == SG_REQUEST_DRY_RUN;
         int r;
 
-        r = sg_submission_new(&s, m, call);
+        r = sg_submission_new(&s, call);
         if (r < 0)
                 return r;
-        s->dry_run = dry_run;
-        r = dry_run ? 1 : sg_authorize_submit(m, call, "submit", error);
+        r = dry_run ? 1 : sg_authorize_submit(call, "submit", a);
         if (r <= 0)
-                return sg_unauthorized(r);
-        r = sg_submission_read_options(s, call, error);
-        if (r >= 0)
-                r = sg_submission_read_command(s, call, error);
-        if (r < 0)
                 return r;
-        return sg_submission_go_on(TAKE_PTR(s));
-}
-
-int sg_api_submit(sd_bus_message *call, void *userdata, sd_bus_error *error)
-{
-        return submit(call, userdata, false, error);
-}
-
-int sg_api_dry_run(sd_bus_message *call, void *userdata, sd_bus_error *error)
-{
-        return submit(call, userdata, true, error);
+        r = sg_submission_read(s, a);
+        if (r >= 0)
+                r = sg_submission_take_command(s);
+        return r < 0 ? r : sg_submission_go_on(TAKE_PTR(s), a);
 }

@@ -63,7 +63,7 @@ const struct sg_param sg_request_options[] = {
 
         {"finished", FLAG, AT(filter.finished), 0, 0, 1, 0, FILTER},
         {"only_finished", FLAG, AT(filter.only_finished), 0, 0, 1, 0, FILTER},
-        {"not_adopted", FLAG, AT(filter.not_adopted), 0, 0, 1, 0, FILTER},
+        {"own", FLAG, AT(filter.own), 0, 0, 1, 0, FILTER},
         {"user", TEXT, AT(filter.user), 0, 0, 0, 0, FILTER},
         {"state", TEXT, AT(filter.state), 0, 0, 0, 0, FILTER},
         {"name", TEXT, AT(filter.name), 0, 0, 0, 0, FILTER},

@@ -12,8 +12,8 @@
 
 /* What is wanted of jobs that are listed. */
 struct sg_filter {
-        uint64_t finished, only_finished, not_adopted; /* bool */
-        char *user, *state, *name, *class;             /* NULL: any */
+        uint64_t finished, only_finished, own; /* bool */
+        char *user, *state, *name, *class;     /* NULL: any */
         uint64_t since, until, limit;
 };
 
