@@ -2,7 +2,7 @@
 /*
  * The job record: one table says how each field travels (record tag) and where it is kept (SQL
  * column). Tags are the field's place in the table, counted from 1, so that decoding is an index
- * and not a search: new fields go to the end, and none is ever taken out.
+ * and not a search: new fields take the next number, and none is ever taken out.
  */
 
 #include "core/job/job.h"
@@ -15,12 +15,14 @@
 /* Numbers, indexes, the events of its life. */
 #define ROW_BYTES 768
 
-#define FIELD(nr, name, kind, member)                                                              \
+#define ROW(nr, name, kind, member)                                                                \
         {                                                                                          \
                 .tag = (nr), .column = (name), .type = SG_TYPE_##kind,                             \
                 .offset = offsetof(struct sg_job, member),                                         \
                 .size = sizeof(((struct sg_job *)0)->member)                                       \
         }
+#define FIELD(nr, ...) [(nr)-1] = ROW(nr, __VA_ARGS__)
+#define LIMIT(kind, field, tag, ...) FIELD(tag, #field, U64, limits.field)
 
 const struct sg_job_field sg_job_fields[] = {
         FIELD(1, "origin", CHARS, key.origin),
@@ -51,16 +53,9 @@ const struct sg_job_field sg_job_fields[] = {
         FIELD(26, "pid", I64, pid),
         FIELD(27, "exit_code", I64, exit_code),
         FIELD(28, "signal", I64, signal),
-        FIELD(29, "cpu_weight", U64, limits.cpu_weight),
-        FIELD(30, "cpu_quota_pm", U64, limits.cpu_quota_pm),
         FIELD(31, "cpus", U64, limits.cpus),
         FIELD(32, "cpus_max", U64, limits.cpus_max),
         FIELD(33, "pin", U64, limits.pin),
-        FIELD(34, "memory_high", U64, limits.memory_high),
-        FIELD(35, "memory_max", U64, limits.memory_max),
-        FIELD(36, "tasks_max", U64, limits.tasks_max),
-        FIELD(37, "io_weight", U64, limits.io_weight),
-        FIELD(38, "time_limit_usec", U64, limits.time_limit_usec),
         FIELD(39, "cpu_usec", U64, cpu_usec),
         FIELD(40, "memory_peak_bytes", U64, memory_peak_bytes),
         FIELD(41, "oom_kills", U64, oom_kills),
@@ -71,9 +66,6 @@ const struct sg_job_field sg_job_fields[] = {
         FIELD(46, "unit", STR, unit),
         FIELD(47, "cgroup", STR, group),
         FIELD(48, "invocation", CHARS, invocation),
-        FIELD(49, "memory_swap_max", U64, limits.memory_swap_max),
-        FIELD(50, "io_read_max", U64, limits.io_read_max),
-        FIELD(51, "io_write_max", U64, limits.io_write_max),
         FIELD(52, "net_rx_bytes", U64, net_rx_bytes),
         FIELD(53, "net_tx_bytes", U64, net_tx_bytes),
         FIELD(54, "progress", STR, progress),
@@ -87,6 +79,7 @@ const struct sg_job_field sg_job_fields[] = {
         FIELD(62, "threads", U64, limits.threads),
         FIELD(63, "threads_given", U64, threads_given),
         FIELD(64, "follows", U64, follows),
+        SG_LIMITS(LIMIT),
 };
 
 const size_t sg_job_n_fields = SG_ELEMENTSOF(sg_job_fields);
@@ -98,22 +91,6 @@ static const char *const state_names[_SG_JOB_STATE_MAX] = {
         [SG_JOB_OOM] = "oom",         [SG_JOB_TIMEOUT] = "timeout",
         [SG_JOB_FAILED] = "failed",   [SG_JOB_LOST] = "lost",
 };
-
-void sg_limits_default(struct sg_limits *l)
-{
-        *l = (struct sg_limits){
-                .cpu_weight = 100,
-                .cpu_quota_pm = SG_UNLIMITED,
-                .memory_high = SG_UNLIMITED,
-                .memory_max = SG_UNLIMITED,
-                .tasks_max = SG_UNLIMITED,
-                .io_weight = 100,
-                .memory_swap_max = SG_UNLIMITED,
-                .io_read_max = SG_UNLIMITED,
-                .io_write_max = SG_UNLIMITED,
-                .time_limit_usec = SG_UNLIMITED,
-        };
-}
 
 void sg_job_init(struct sg_job *j)
 {

@@ -3,7 +3,7 @@
 /*
  * A job as the governor knows it and the store keeps it. `struct sg_job` is plain data; the tables
  * in job.c give each field its record tag and its SQL column, so that a new field is one line
- * there.
+ * there, and a new limit a row in proto/limits.h.
  *
  *   queued → starting → running ⇄ suspended → exited | killed | oom | timeout | failed | lost
  *      ↑___________________________↓  (requeue, retry: the next attempt)
@@ -12,6 +12,7 @@
 #include "base/list.h"
 #include "base/parse.h"
 #include "base/record.h"
+#include "core/job/limits.h"
 #include "core/job/state.h"
 #include "core/job/threads.h"
 #include "proto/job-key.h"
@@ -19,24 +20,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
-
-/* Full explicit values, SG_UNLIMITED where there is no limit. */
-struct sg_limits {
-        uint64_t cpu_weight;   /* 1 … 10000, 100 unless said */
-        uint64_t cpu_quota_pm; /* permyriad of one CPU */
-        uint64_t cpus;         /* how many CPUs it can use; 0 = not said */
-        uint64_t cpus_max;     /* for elastic jobs; = cpus otherwise */
-        uint64_t pin;          /* bool: `cpus` as a CPU set of its own */
-        uint64_t threads;      /* enum sg_threads */
-        uint64_t memory_high, memory_max;
-        uint64_t tasks_max;
-        uint64_t io_weight; /* 1 … 10000, 100 unless said */
-        uint64_t memory_swap_max;
-        uint64_t io_read_max, io_write_max; /* bytes per second, of each disk */
-        uint64_t time_limit_usec;
-};
-
-void sg_limits_default(struct sg_limits *l);
 
 /* Which way the evaluation of a job's model goes as it learns. */
 enum sg_job_goal {

@@ -9,20 +9,6 @@
 
 #define INSTANCE_MAX 32
 
-const char *sg_limit_kind_to_string(enum sg_limit_kind k)
-{
-        static const char *const names[_SG_LIMIT_MAX] = {
-                [SG_LIMIT_CPU_WEIGHT] = "cpu_weight", [SG_LIMIT_CPU_QUOTA] = "cpu_quota",
-                [SG_LIMIT_CPUSET] = "cpus",           [SG_LIMIT_MEMORY_HIGH] = "memory_high",
-                [SG_LIMIT_MEMORY_MAX] = "memory_max", [SG_LIMIT_TASKS] = "tasks_max",
-                [SG_LIMIT_IO_WEIGHT] = "io_weight",   [SG_LIMIT_SWAP] = "memory_swap_max",
-                [SG_LIMIT_IO_READ] = "io_read_max",   [SG_LIMIT_IO_WRITE] = "io_write_max",
-                [SG_LIMIT_DEVICES] = "devices",       [SG_LIMIT_FREEZE] = "freeze",
-        };
-
-        return k < _SG_LIMIT_MAX ? names[k] : NULL;
-}
-
 static bool instance_valid(const char *s)
 {
         size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789");

@@ -14,25 +14,6 @@
 #include <stdio.h>
 #include <systemd/sd-event.h>
 
-/* Limits that the kernel can't hold: a bit per kind, kept with the scope and shown as "not
- * enforced". */
-enum sg_limit_kind {
-        SG_LIMIT_CPU_WEIGHT,
-        SG_LIMIT_CPU_QUOTA,
-        SG_LIMIT_CPUSET,
-        SG_LIMIT_MEMORY_HIGH,
-        SG_LIMIT_MEMORY_MAX,
-        SG_LIMIT_TASKS,
-        SG_LIMIT_IO_WEIGHT,
-        SG_LIMIT_SWAP,
-        SG_LIMIT_IO_READ,
-        SG_LIMIT_IO_WRITE,
-        SG_LIMIT_DEVICES,
-        SG_LIMIT_FREEZE,
-        _SG_LIMIT_MAX,
-};
-const char *sg_limit_kind_to_string(enum sg_limit_kind k); /* "cpu_weight" … as in the JSON */
-
 struct sg_backend_options {
         const char *wanted;   /* "systemd", "cgroupfs", "observe", or NULL: the first that works */
         const char *instance; /* a short word of [a-z0-9] that names our groups */

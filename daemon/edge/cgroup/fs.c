@@ -77,10 +77,9 @@ enum sg_hier sg_fs_hier_of(const struct sg_backend *b, enum sg_limit_kind kind)
                                                         : SG_HIER_MAX;
         case SG_LIMIT_FREEZE:
                 return b->freeze_hier;
-        case _SG_LIMIT_MAX:
-                break;
+        default:
+                return SG_HIER_MAX;
         }
-        return SG_HIER_MAX;
 }
 
 int sg_fs_fill_cpuset(const char *parent, const char *group)
