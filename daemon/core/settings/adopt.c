@@ -378,30 +378,19 @@ static uint64_t least(uint64_t a, uint64_t b)
 
 void sg_adopt_limits(const struct sg_class *c, const struct sg_limits *now, struct sg_limits *ret)
 {
-        const struct sg_limits *d = &c->limits, *max = &c->limits_max;
         struct sg_limits l = *now;
 
-        l.cpu_weight =
-                now->cpu_weight == 100 ? d->cpu_weight : least(l.cpu_weight, max->cpu_weight);
-        l.io_weight = now->io_weight == 100 ? d->io_weight : least(l.io_weight, max->io_weight);
-        l.cpu_quota_pm = now->cpu_quota_pm == SG_UNLIMITED
-                                 ? d->cpu_quota_pm
-                                 : least(l.cpu_quota_pm, max->cpu_quota_pm);
-        l.memory_high = now->memory_high == SG_UNLIMITED ? d->memory_high
-                                                         : least(l.memory_high, max->memory_high);
-        l.memory_max = now->memory_max == SG_UNLIMITED ? d->memory_max
-                                                       : least(l.memory_max, max->memory_max);
-        l.memory_swap_max = now->memory_swap_max == SG_UNLIMITED
-                                    ? d->memory_swap_max
-                                    : least(l.memory_swap_max, max->memory_swap_max);
-        l.io_read_max = now->io_read_max == SG_UNLIMITED ? d->io_read_max
-                                                         : least(l.io_read_max, max->io_read_max);
-        l.io_write_max = now->io_write_max == SG_UNLIMITED
-                                 ? d->io_write_max
-                                 : least(l.io_write_max, max->io_write_max);
-        /* every unit has one, by systemd's DefaultTasksMax= */
-        l.tasks_max = least(l.tasks_max, least(d->tasks_max, max->tasks_max));
-        l.time_limit_usec = d->time_limit_usec;
+        for (size_t i = 0; i < sg_n_limits; i++) {
+                const struct sg_limit *k = &sg_limit_table[i];
+                uint64_t has = sg_limit_of(now, k), given = sg_limit_of(&c->limits, k);
+                uint64_t most = sg_limit_of(&c->limits_max, k);
+
+                if (k->kind == SG_LIMIT_CPUSET) /* nobody asks it how many it uses */
+                        continue;
+                if (k->kind == SG_LIMIT_TASKS) /* each unit has one, by DefaultTasksMax= */
+                        most = least(most, given);
+                *sg_limit_at(&l, k) = has == k->unset ? given : least(has, most);
+        }
         *ret = l;
 }
 

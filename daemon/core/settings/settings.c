@@ -194,50 +194,22 @@ int sg_settings_class_assign(struct sg_class *c, const char *section, const char
         return assign(c, "policy", section, key, value, ret_why);
 }
 
-/* One limit that jobs get and may ask for. What was left at its fallback follows the maximum down;
- * what was written must not contradict it. */
-static int limit_fit(uint64_t *limit, uint64_t max, uint64_t fallback, const char *key,
-                     char **ret_why)
-{
-        if (*limit <= max)
-                return 0;
-        if (*limit != fallback)
-                return why_set(ret_why, -EINVAL,
-                               "[Limits] %s= is above Max%s=: what a job gets must be something "
-                               "that it may ask for",
-                               key, key);
-        *limit = max;
-        return 0;
-}
-
+/* What jobs get must be something that they may ask for. What was left at its fallback follows the
+ * maximum down; what was written must not contradict it. */
 static int class_fit_limits(struct sg_class *c, char **ret_why)
 {
-        struct sg_limits *l = &c->limits;
-        const struct sg_limits *m = &c->limits_max;
-        const struct {
-                uint64_t *limit, max, fallback;
-                const char *key;
-        } pairs[] = {
-                {&l->cpu_weight, m->cpu_weight, 100, "CPUWeight"},
-                {&l->cpu_quota_pm, m->cpu_quota_pm, SG_UNLIMITED, "CPUQuota"},
-                {&l->cpus, m->cpus, 0, "CPUs"},
-                {&l->cpus_max, m->cpus_max, 0, "CPUs"},
-                {&l->memory_high, m->memory_high, SG_UNLIMITED, "MemoryHigh"},
-                {&l->memory_max, m->memory_max, SG_UNLIMITED, "MemoryMax"},
-                {&l->memory_swap_max, m->memory_swap_max, SG_UNLIMITED, "MemorySwapMax"},
-                {&l->tasks_max, m->tasks_max, SG_UNLIMITED, "TasksMax"},
-                {&l->io_weight, m->io_weight, 100, "IOWeight"},
-                {&l->io_read_max, m->io_read_max, SG_UNLIMITED, "IOReadBandwidthMax"},
-                {&l->io_write_max, m->io_write_max, SG_UNLIMITED, "IOWriteBandwidthMax"},
-                {&l->time_limit_usec, m->time_limit_usec, SG_UNLIMITED, "TimeLimit"},
-        };
+        for (size_t i = 0; i < sg_n_limits; i++) {
+                const struct sg_limit *k = &sg_limit_table[i];
+                uint64_t *limit = sg_limit_at(&c->limits, k), max = sg_limit_of(&c->limits_max, k);
 
-        for (size_t i = 0; i < SG_ELEMENTSOF(pairs); i++) {
-                int r = limit_fit(pairs[i].limit, pairs[i].max, pairs[i].fallback, pairs[i].key,
-                                  ret_why);
-
-                if (r < 0)
-                        return r;
+                if (*limit <= max)
+                        continue;
+                if (*limit != k->unset)
+                        return why_set(ret_why, -EINVAL,
+                                       "[Limits] %s= is above Max%s=: what a job gets must be "
+                                       "something that it may ask for",
+                                       k->class_key, k->class_key);
+                *limit = max;
         }
         return 0;
 }

@@ -269,15 +269,12 @@ static int parse_cpus_max(const struct sg_settings_key *k, const char *value, vo
         return r;
 }
 
-/* Less than that, and a process that has asked for a megabyte can't be killed for half a minute. */
-#define IO_MIN (64 * KIB)
-
 #define WANTS_WEIGHT "a whole number from 1 to 10000"
 #define WANTS_COUNT "a whole number from 1, or \"infinity\""
 #define WANTS_BYTES "a size of at least 1M such as 512M or 4G, or \"infinity\""
 #define WANTS_SWAP "a size such as 0 or 4G, or \"infinity\""
 #define WANTS_RATE "a size per second, at least 64K, such as 10M, or \"infinity\""
-#define WANTS_QUOTA "a percentage of one CPU, at least 0.1%, such as 50% or 200%, or \"infinity\""
+#define WANTS_PERCENT "a percentage of one CPU, at least 0.1%, such as 50% or 200%, or \"infinity\""
 #define WANTS_TIME "a time span of at least 1s such as 90min or 2h, or \"infinity\""
 #define WANTS_NAMES "patterns between blanks, at most 1000 of them"
 
@@ -289,7 +286,25 @@ static int parse_cpus_max(const struct sg_settings_key *k, const char *value, vo
 #define CLASS(field) offsetof(struct sg_class, field)
 #define INF SG_UNLIMITED
 
+/* A limit has two keys: what a job gets that doesn't ask, and what it may ask for. How they are
+ * parsed follows from its unit. */
+#define PARSE_WEIGHT parse_count
+#define PARSE_PERCENT parse_percent
+#define PARSE_BYTES parse_bytes
+#define PARSE_SWAP parse_bytes
+#define PARSE_RATE parse_bytes
+#define PARSE_COUNT parse_count
+#define PARSE_TIME parse_usec
+#define IS_WEIGHT(unit) (SG_UNIT_##unit == SG_UNIT_WEIGHT)
+/* A time limit for all jobs of a class is a second or more. */
+#define LEAST(unit) (SG_UNIT_##unit == SG_UNIT_TIME ? SEC : SG_LEAST_##unit)
+
 /* clang-format off */
+#define GIVEN(kind, field, tag, unit, option, request, document, class_key, ...) \
+        {"Limits", class_key, "policy", IS_WEIGHT(unit) ? "100" : "infinity", WANTS_##unit, false, PARSE_##unit, CLASS(limits.field), LEAST(unit), SG_UNIT_MOST(SG_UNIT_##unit)}
+#define ALLOWED(kind, field, tag, unit, option, request, document, class_key, ...) \
+        {"Limits", "Max" class_key, "policy", "infinity", IS_WEIGHT(unit) ? WANTS_COUNT : WANTS_##unit, false, PARSE_##unit, CLASS(limits_max.field), LEAST(unit), INF}
+
 const struct sg_settings_key sg_settings_keys[] = {
         /* section, key, file, fallback, wants, list, parse, offset, min, max */
         {"Node", "Name", "conf", "", "letters, digits and \"._-\", at most 64, the first no \".\" or \"-\"", false, parse_node_name, 0, 0, 0},
@@ -325,28 +340,12 @@ const struct sg_settings_key sg_settings_keys[] = {
         {"Class", "MaxJobsPerUser", "policy", "infinity", WANTS_COUNT, false, parse_count, CLASS(max_jobs_per_user), 1, INF},
         {"Class", "Threads", "policy", "follow", "\"follow\", \"start\" or \"leave\"", false, parse_threads, CLASS(limits.threads), 0, 0},
 
-        {"Limits", "CPUWeight", "policy", "100", WANTS_WEIGHT, false, parse_count, CLASS(limits.cpu_weight), 1, SG_WEIGHT_MAX},
-        {"Limits", "CPUQuota", "policy", "infinity", WANTS_QUOTA, false, parse_percent, CLASS(limits.cpu_quota_pm), SG_CPU_QUOTA_MIN, INF},
+        SG_CPU_LIMITS(GIVEN),
         {"Limits", "CPUs", "policy", "", "a number of CPUs such as 4, or a range such as 2-8, up to 1024", false, parse_cpus, CLASS(limits), 1, SG_CPUS_MAX},
-        {"Limits", "MemoryHigh", "policy", "infinity", WANTS_BYTES, false, parse_bytes, CLASS(limits.memory_high), MIB, INF},
-        {"Limits", "MemoryMax", "policy", "infinity", WANTS_BYTES, false, parse_bytes, CLASS(limits.memory_max), MIB, INF},
-        {"Limits", "MemorySwapMax", "policy", "infinity", WANTS_SWAP, false, parse_bytes, CLASS(limits.memory_swap_max), 0, INF},
-        {"Limits", "TasksMax", "policy", "infinity", WANTS_COUNT, false, parse_count, CLASS(limits.tasks_max), 1, INF},
-        {"Limits", "IOWeight", "policy", "100", WANTS_WEIGHT, false, parse_count, CLASS(limits.io_weight), 1, SG_WEIGHT_MAX},
-        {"Limits", "IOReadBandwidthMax", "policy", "infinity", WANTS_RATE, false, parse_bytes, CLASS(limits.io_read_max), IO_MIN, INF},
-        {"Limits", "IOWriteBandwidthMax", "policy", "infinity", WANTS_RATE, false, parse_bytes, CLASS(limits.io_write_max), IO_MIN, INF},
-        {"Limits", "TimeLimit", "policy", "infinity", WANTS_TIME, false, parse_usec, CLASS(limits.time_limit_usec), SEC, INF},
-        {"Limits", "MaxCPUWeight", "policy", "infinity", WANTS_COUNT, false, parse_count, CLASS(limits_max.cpu_weight), 1, INF},
-        {"Limits", "MaxCPUQuota", "policy", "infinity", WANTS_QUOTA, false, parse_percent, CLASS(limits_max.cpu_quota_pm), SG_CPU_QUOTA_MIN, INF},
+        SG_MORE_LIMITS(GIVEN),
+        SG_CPU_LIMITS(ALLOWED),
         {"Limits", "MaxCPUs", "policy", "infinity", WANTS_COUNT, false, parse_cpus_max, CLASS(limits_max), 1, INF},
-        {"Limits", "MaxMemoryHigh", "policy", "infinity", WANTS_BYTES, false, parse_bytes, CLASS(limits_max.memory_high), MIB, INF},
-        {"Limits", "MaxMemoryMax", "policy", "infinity", WANTS_BYTES, false, parse_bytes, CLASS(limits_max.memory_max), MIB, INF},
-        {"Limits", "MaxMemorySwapMax", "policy", "infinity", WANTS_SWAP, false, parse_bytes, CLASS(limits_max.memory_swap_max), 0, INF},
-        {"Limits", "MaxTasksMax", "policy", "infinity", WANTS_COUNT, false, parse_count, CLASS(limits_max.tasks_max), 1, INF},
-        {"Limits", "MaxIOWeight", "policy", "infinity", WANTS_COUNT, false, parse_count, CLASS(limits_max.io_weight), 1, INF},
-        {"Limits", "MaxIOReadBandwidthMax", "policy", "infinity", WANTS_RATE, false, parse_bytes, CLASS(limits_max.io_read_max), IO_MIN, INF},
-        {"Limits", "MaxIOWriteBandwidthMax", "policy", "infinity", WANTS_RATE, false, parse_bytes, CLASS(limits_max.io_write_max), IO_MIN, INF},
-        {"Limits", "MaxTimeLimit", "policy", "infinity", WANTS_TIME, false, parse_usec, CLASS(limits_max.time_limit_usec), SEC, INF},
+        SG_MORE_LIMITS(ALLOWED),
         {"Limits", "DevicePolicy", "policy", "auto", "\"auto\" or \"closed\"", false, parse_device_policy, CLASS(device_closed), 0, 0},
         {"Limits", "DeviceAllow", "policy", "", "the path of a node below /dev and any of \"rwm\", such as \"/dev/nvidia0 rw\", at most 1000 of them", true, sg_settings_parse_device, 0, 0, 0},
 
