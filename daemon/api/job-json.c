@@ -48,32 +48,36 @@ static json_t *weight(const struct sg_job *j, uint64_t v)
                                                                         : sg_json_number(v);
 }
 
+static json_t *limit(const struct sg_job *j, const struct sg_limit *k)
+{
+        uint64_t v = sg_limit_of(&j->limits, k);
+
+        if (k->unit == SG_UNIT_WEIGHT)
+                return weight(j, v);
+        if (v == k->unset)
+                return json_null();
+        if (k->unit == SG_UNIT_PERCENT)
+                return json_real((double)v / 1e4);
+        return k->unit == SG_UNIT_TIME ? json_real((double)v / 1e6) : sg_json_number(v);
+}
+
+static json_t *threads(const struct sg_job *j)
+{
+        return j->adopted ? json_null() : json_string(sg_threads_to_string(j->limits.threads));
+}
+
 static json_t *limits(const struct sg_job *j)
 {
-        const struct sg_limits *l = &j->limits;
         json_t *o = json_object();
 
-        json_object_set_new(o, "cpu_weight", weight(j, l->cpu_weight));
-        json_object_set_new(o, "cpu_quota",
-                            l->cpu_quota_pm == SG_UNLIMITED
-                                    ? json_null()
-                                    : json_real((double)l->cpu_quota_pm / 1e4));
-        json_object_set_new(o, "cpus",
-                            l->cpus == 0 ? json_null() : json_integer((json_int_t)l->cpus));
-        json_object_set_new(o, "threads",
-                            j->adopted ? json_null()
-                                       : json_string(sg_threads_to_string(l->threads)));
-        json_object_set_new(o, "memory_high", sg_json_number(l->memory_high));
-        json_object_set_new(o, "memory_max", sg_json_number(l->memory_max));
-        json_object_set_new(o, "memory_swap_max", sg_json_number(l->memory_swap_max));
-        json_object_set_new(o, "tasks_max", sg_json_number(l->tasks_max));
-        json_object_set_new(o, "io_weight", weight(j, l->io_weight));
-        json_object_set_new(o, "io_read_max", sg_json_number(l->io_read_max));
-        json_object_set_new(o, "io_write_max", sg_json_number(l->io_write_max));
-        json_object_set_new(o, "time_limit_sec",
-                            l->time_limit_usec == SG_UNLIMITED
-                                    ? json_null()
-                                    : json_real((double)l->time_limit_usec / 1e6));
+        for (size_t i = 0; i < sg_n_limits; i++) {
+                const struct sg_limit *k = &sg_limit_table[i];
+
+                if (k->document)
+                        json_object_set_new(o, k->document, limit(j, k));
+                if (k->document && k->kind == SG_LIMIT_CPUSET)
+                        json_object_set_new(o, "threads", threads(j));
+        }
         json_object_set_new(o, "gpus", json_null()); /* nothing gives them out */
         return o;
 }
@@ -92,27 +96,7 @@ static json_t *limit_names(uint32_t bits)
  * before it has groups. */
 static uint32_t beyond_us(const struct sg_manager *m, const struct sg_limits *l)
 {
-        const struct {
-                bool asked;
-                enum sg_limit_kind kind;
-        } limits[] = {
-                {l->cpu_weight != 100, SG_LIMIT_CPU_WEIGHT},
-                {l->cpu_quota_pm != SG_UNLIMITED, SG_LIMIT_CPU_QUOTA},
-                {l->pin, SG_LIMIT_CPUSET},
-                {l->memory_high != SG_UNLIMITED, SG_LIMIT_MEMORY_HIGH},
-                {l->memory_max != SG_UNLIMITED, SG_LIMIT_MEMORY_MAX},
-                {l->memory_swap_max != SG_UNLIMITED, SG_LIMIT_SWAP},
-                {l->tasks_max != SG_UNLIMITED, SG_LIMIT_TASKS},
-                {l->io_weight != 100, SG_LIMIT_IO_WEIGHT},
-                {l->io_read_max != SG_UNLIMITED, SG_LIMIT_IO_READ},
-                {l->io_write_max != SG_UNLIMITED, SG_LIMIT_IO_WRITE},
-        };
-        uint32_t asked = 0;
-
-        for (size_t i = 0; i < SG_ELEMENTSOF(limits); i++)
-                if (limits[i].asked)
-                        asked |= 1U << limits[i].kind;
-        return asked & sg_backend_unenforced(m->backend);
+        return sg_limits_asked(l) & sg_backend_unenforced(m->backend);
 }
 
 static uint32_t unenforced(const struct sg_manager *m, const struct sg_job *j,

@@ -95,6 +95,18 @@ class Tree:
             raise Unreadable(f"{path}: nothing looks like {pattern}")
         return found
 
+    def limits(self, column):
+        """A column of the table of limits, as it stands there: whose rows options, requests, keys of documents and
+        tests have besides their own."""
+        path = "lib/proto/limits.h"
+        columns = ("kind field tag unit option request document class_key label help controller v1_file v2_file v2_key "
+                   "most property").split()
+        text = self.code(path).replace("\\\n", "")
+        rows = [split_arguments(text[m.end():]) for m in re.finditer(r"\bX\((?=[A-Z_]+,)", text)]
+        if not rows or any(len(row) != len(columns) for row in rows):
+            raise Unreadable(f"{path} isn't the table of limits that it was")
+        return [row[columns.index(column)].strip('"') for row in rows]
+
     def page(self, name):
         return Page(f"docs/{name}.scd", self.read(f"docs/{name}.scd"))
 

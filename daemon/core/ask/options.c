@@ -5,7 +5,6 @@
 
 #define AT(member) offsetof(struct sg_request, member)
 #define CHARS(member) AT(member), sizeof(((struct sg_request *)NULL)->member)
-#define IO_MIN (64 << 10) /* as IOReadBandwidthMax= wants it */
 #define PATH (PATH_MAX - 1)
 
 #define BIT(verb) (1ULL << SG_REQUEST_##verb)
@@ -19,6 +18,13 @@
 #define I32 SG_VALUE_I32
 #define FLAG SG_VALUE_FLAG
 
+#define LIMIT(kind, field, tag, unit, option, request, ...)                                        \
+        {                                                                                          \
+                .name = (request), .type = U64, .offset = AT(job.limits.field),                    \
+                .min = SG_LEAST_##unit, .max = SG_UNIT_MOST(SG_UNIT_##unit),                       \
+                .ask = SG_ASK(SG_LIMIT_##kind), .verbs = LIVE,                                     \
+        }
+
 const struct sg_param sg_request_options[] = {
         {"name", TEXT, CHARS(job.name), 0, 0, 0, LIVE},
         {"class", TEXT, CHARS(job.class), 0, 0, 0, JOB},
@@ -26,22 +32,7 @@ const struct sg_param sg_request_options[] = {
         {"cpus_max", U32, AT(job.limits.cpus_max), 0, 1, SG_CPUS_MAX, SG_ASK_CPUS, LIVE},
         {"pin", FLAG, AT(job.limits.pin), 0, 0, 1, 0, JOB},
         {"threads", TEXT, CHARS(threads), 0, 0, SG_ASK_THREADS, LIVE},
-        {"cpu_weight", U64, AT(job.limits.cpu_weight), 0, 1, 10000, SG_ASK_CPU_WEIGHT, LIVE},
-        {"cpu_quota", U64, AT(job.limits.cpu_quota_pm), 0, SG_CPU_QUOTA_MIN, SG_UNLIMITED,
-         SG_ASK_CPU_QUOTA, LIVE},
-        {"mem", U64, AT(job.limits.memory_max), 0, 1 << 20, SG_UNLIMITED, SG_ASK_MEMORY_MAX, LIVE},
-        {"mem_high", U64, AT(job.limits.memory_high), 0, 1 << 20, SG_UNLIMITED, SG_ASK_MEMORY_HIGH,
-         LIVE},
-        {"mem_swap", U64, AT(job.limits.memory_swap_max), 0, 0, SG_UNLIMITED, SG_ASK_SWAP_MAX,
-         LIVE},
-        {"tasks", U64, AT(job.limits.tasks_max), 0, 1, SG_UNLIMITED, SG_ASK_TASKS, LIVE},
-        {"io_weight", U64, AT(job.limits.io_weight), 0, 1, 10000, SG_ASK_IO_WEIGHT, LIVE},
-        {"io_read_max", U64, AT(job.limits.io_read_max), 0, IO_MIN, SG_UNLIMITED, SG_ASK_IO_READ,
-         LIVE},
-        {"io_write_max", U64, AT(job.limits.io_write_max), 0, IO_MIN, SG_UNLIMITED, SG_ASK_IO_WRITE,
-         LIVE},
-        {"time_limit", U64, AT(job.limits.time_limit_usec), 0, 1, SG_UNLIMITED, SG_ASK_TIME_LIMIT,
-         LIVE},
+        SG_LIMITS(LIMIT),
         {"priority", I32, AT(job.priority), 0, -SG_PRIORITY_MAX, SG_PRIORITY_MAX, 0, LIVE},
         {"after", TEXT, AT(job.after), 0, 0, PATH, 0, JOB},
         {"begin", U64, AT(job.begin_usec), 0, 0, SG_UNLIMITED, 0, JOB},

@@ -112,20 +112,10 @@ static int store_text(const struct sg_param *p, void *place, const char *s, stru
 /* As people write it. */
 static const char *format_value(char buf[SG_FORMAT_MAX], const struct sg_param *p, uint64_t v)
 {
-        switch (p->ask) {
-        case SG_ASK_MEMORY_MAX:
-        case SG_ASK_MEMORY_HIGH:
-        case SG_ASK_IO_READ:
-        case SG_ASK_IO_WRITE:
-                return sg_format_bytes(buf, v);
-        case SG_ASK_CPU_QUOTA:
-                return sg_format_percent(buf, v);
-        case SG_ASK_TIME_LIMIT:
-                return sg_format_usec(buf, v);
-        default:
-                (void)snprintf(buf, SG_FORMAT_MAX, "%" PRIu64, v);
-                return buf;
-        }
+        for (size_t i = 0; i < sg_n_limits; i++)
+                if (p->ask == SG_ASK(sg_limit_table[i].kind))
+                        return sg_limit_format(buf, sg_limit_table[i].unit, v);
+        return sg_limit_format(buf, SG_UNIT_COUNT, v);
 }
 
 static int store_unsigned(const struct sg_param *p, uint64_t *place, uint64_t v,

@@ -21,7 +21,7 @@ struct sg_filter {
 struct sg_request {
         enum sg_request_verb verb;
         bool given[64]; /* by row of the options */
-        uint64_t asked; /* bits of enum sg_ask */
+        uint64_t asked; /* bits, SG_ASK(): what the request sets itself */
 
         /* Submit, DryRun, Run, Set */
         struct sg_job job;
@@ -44,20 +44,11 @@ struct sg_request {
         int64_t pidfd, signal;
 };
 
-enum sg_ask {
-        SG_ASK_CPU_WEIGHT = 1 << 0,
-        SG_ASK_CPU_QUOTA = 1 << 1,
-        SG_ASK_CPUS = 1 << 2,
-        SG_ASK_MEMORY_HIGH = 1 << 3,
-        SG_ASK_MEMORY_MAX = 1 << 4,
-        SG_ASK_TASKS = 1 << 5,
-        SG_ASK_IO_WEIGHT = 1 << 6,
-        SG_ASK_TIME_LIMIT = 1 << 7,
-        SG_ASK_SWAP_MAX = 1 << 8,
-        SG_ASK_IO_READ = 1 << 9,
-        SG_ASK_IO_WRITE = 1 << 10,
-        SG_ASK_THREADS = 1 << 11,
-};
+/* A limit has the bit of its kind. */
+#define SG_ASK(kind) (UINT64_C(1) << (kind))
+#define SG_ASK_CPUS SG_ASK(SG_LIMIT_CPUSET)
+#define SG_ASK_TIME_LIMIT SG_ASK(SG_LIMIT_TIME)
+#define SG_ASK_THREADS SG_ASK(_SG_LIMIT_ROW_MAX)
 
 void sg_request_init(struct sg_request *q, enum sg_request_verb verb);
 void sg_request_deinit(struct sg_request *q);

@@ -105,7 +105,7 @@ static void test_apply(void **state)
         put_number(&q, "deadline", SG_UNLIMITED);
         put_text(&q, "name", "after");
         put_text(&q, "threads", "leave");
-        assert_int_equal(q.asked, SG_ASK_MEMORY_MAX | SG_ASK_THREADS);
+        assert_int_equal(q.asked, SG_ASK(SG_LIMIT_MEMORY_MAX) | SG_ASK_THREADS);
         sg_request_apply(&q, &job);
         assert_string_equal(job.name, "after");
         assert_int_equal(job.limits.memory_max, 1 << 21);

@@ -105,7 +105,7 @@ static void test_values(void **state)
         assert_int_equal(q.request.job.hold, 1);
         assert_string_equal(q.request.job.name, "é");
         assert_string_equal(q.request.workdir, "/w");
-        assert_int_equal(q.request.asked, SG_ASK_CPUS | SG_ASK_MEMORY_MAX);
+        assert_int_equal(q.request.asked, SG_ASK_CPUS | SG_ASK(SG_LIMIT_MEMORY_MAX));
         assert_int_equal(q.request.argv.size, 7);
         assert_memory_equal(q.request.argv.data, "a\0\0b c\0", 7);
         assert_int_equal(q.request.script.size, 2);
