@@ -68,6 +68,20 @@ const struct sg_verb sg_verbs[_SG_VERB_MAX] = {
 #define FILTERED (TABLES | BIT(TOP))
 #define AT(member) offsetof(struct sg_invocation, member)
 
+/* An option of proto/limits.h. What is typed follows from the unit. */
+#define TYPED_WEIGHT .type = SG_OPTION_WEIGHT, .metavar = "N"
+#define TYPED_PERCENT .type = SG_OPTION_PERCENT, .metavar = "PERCENT"
+#define TYPED_BYTES .type = SG_OPTION_BYTES, .metavar = "SIZE"
+#define TYPED_SWAP TYPED_BYTES
+#define TYPED_RATE TYPED_BYTES
+#define TYPED_COUNT .type = SG_OPTION_NUMBER, .metavar = "N"
+#define TYPED_TIME .type = SG_OPTION_USEC, .metavar = "TIME"
+#define LIMIT(kind, field, tag, unit, option, request, document, class_key, label, text, ...)      \
+        {                                                                                          \
+                .name = (option), TYPED_##unit, .verbs = SETTABLE,                                 \
+                .offset = AT(limits[SG_LIMIT_##kind]), .key = (request), .help = (text),           \
+        }
+
 const struct sg_option sg_options[] = {
         {"name", 0, SG_OPTION_NAME, SETTABLE | FILTERED, AT(name), "name", "NAME",
          "name of the job"},
@@ -77,24 +91,11 @@ const struct sg_option sg_options[] = {
         {"pin", 0, SG_OPTION_FLAG, JOBS, AT(pin), "pin", NULL, "give it a CPU set of its own"},
         {"threads", 0, SG_OPTION_STRING, SETTABLE, AT(threads), "threads", "follow|start|leave",
          "whether its threads follow what it has, or what it started with"},
-        {"cpu-weight", 0, SG_OPTION_WEIGHT, SETTABLE, AT(cpu_weight), "cpu_weight", "N",
-         "share of the CPUs among neighbours (100)"},
-        {"cpu-quota", 0, SG_OPTION_PERCENT, SETTABLE, AT(cpu_quota), "cpu_quota", "PERCENT",
-         "at most this much of one CPU, such as 20% or 150%"},
-        {"mem", 0, SG_OPTION_BYTES, SETTABLE, AT(mem), "mem", "SIZE", "memory limit, such as 4G"},
-        {"mem-high", 0, SG_OPTION_BYTES, SETTABLE, AT(mem_high), "mem_high", "SIZE",
-         "memory above which it is slowed down"},
-        {"mem-swap", 0, SG_OPTION_BYTES, SETTABLE, AT(mem_swap), "mem_swap", "SIZE",
-         "swap that it can use besides; 0 for none"},
-        {"tasks", 0, SG_OPTION_NUMBER, SETTABLE, AT(tasks), "tasks", "N", "processes and threads"},
-        {"io-weight", 0, SG_OPTION_WEIGHT, SETTABLE, AT(io_weight), "io_weight", "N",
-         "share of the disks (100)"},
-        {"io-read-max", 0, SG_OPTION_BYTES, SETTABLE, AT(io_read_max), "io_read_max", "SIZE",
-         "at most this much per second read from each disk"},
-        {"io-write-max", 0, SG_OPTION_BYTES, SETTABLE, AT(io_write_max), "io_write_max", "SIZE",
-         "at most this much per second written to each disk"},
-        {"time-limit", 0, SG_OPTION_USEC, SETTABLE, AT(time_limit), "time_limit", "TIME",
-         "end it after this time, such as 2h"},
+        SG_CPU_LIMITS(LIMIT),
+        SG_MEMORY_MAX_LIMIT(LIMIT),
+        SG_MEMORY_HIGH_LIMIT(LIMIT),
+        SG_OTHER_LIMITS(LIMIT),
+        SG_TIME_LIMIT(LIMIT),
         {"priority", 0, SG_OPTION_PRIORITY, SETTABLE, AT(priority), "priority", "N",
          "-1000 … 1000, higher first"},
         {"after", 0, SG_OPTION_AFTER, JOBS, AT(after), "after", "JOB[:ok|any]",

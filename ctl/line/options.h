@@ -8,6 +8,7 @@
 
 #include "ctl/line/error.h"
 #include "ctl/line/verb_table.h"
+#include "proto/limits.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -46,8 +47,8 @@ struct sg_invocation {
         const char *name, *class, *workdir, *output, *error, *on_end, *progress, *eval_goal,
                 *threads;
         uint64_t cpus[2], array[2];
-        uint64_t cpu_weight, cpu_quota, mem, mem_high, mem_swap, tasks, io_weight, io_read_max,
-                io_write_max, time_limit, begin, deadline, retry, steps;
+        uint64_t limits[_SG_LIMIT_ROW_MAX]; /* by enum sg_limit_kind */
+        uint64_t begin, deadline, retry, steps;
         int64_t priority;
         bool pin, hold, no_wait, dry_run;
         char *after;      /* "5:ok,6:any" */

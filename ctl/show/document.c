@@ -11,6 +11,7 @@
 #include "ctl/show/output.h"
 #include "ctl/show/progress.h"
 #include "ctl/show/table.h"
+#include "proto/limits.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -285,20 +286,24 @@ static void threads_line(const json_t *job)
                 line("Threads", strcmp(mode, "leave") == 0 ? "left alone" : "doesn't follow");
 }
 
+#define SHOWN_WEIGHT UNIT_NUMBER
+#define SHOWN_PERCENT UNIT_CPUS
+#define SHOWN_BYTES UNIT_BYTES
+#define SHOWN_SWAP UNIT_BYTES
+#define SHOWN_RATE UNIT_RATE
+#define SHOWN_COUNT UNIT_NUMBER
+#define SHOWN_TIME UNIT_SECONDS
+#define LIMIT(kind, field, tag, unit, option, request, document, class_key, label, ...)            \
+        {                                                                                          \
+                document, label, SHOWN_##unit                                                      \
+        }
+
 static void limit_line(const json_t *job)
 {
         static const struct figure limits[] = {
-                {"cpu_weight", "CPU weight", UNIT_NUMBER},
-                {"cpu_quota", "CPU quota", UNIT_CPUS},
+                SG_CPU_LIMITS(LIMIT),
                 {"cpus", "CPUs", UNIT_NUMBER},
-                {"memory_high", "memory high", UNIT_BYTES},
-                {"memory_max", "memory", UNIT_BYTES},
-                {"memory_swap_max", "swap", UNIT_BYTES},
-                {"tasks_max", "tasks", UNIT_NUMBER},
-                {"io_weight", "IO weight", UNIT_NUMBER},
-                {"io_read_max", "reading", UNIT_RATE},
-                {"io_write_max", "writing", UNIT_RATE},
-                {"time_limit_sec", "time", UNIT_SECONDS},
+                SG_MORE_LIMITS(LIMIT),
         };
 
         figures_line("Limits", json_object_get(job, "limits"), limits, SG_ELEMENTSOF(limits),

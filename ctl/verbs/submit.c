@@ -52,9 +52,10 @@ static int print_numbers(const struct sg_invocation *inv, uint64_t first, uint64
 
 static bool is_limited(const struct sg_invocation *inv)
 {
-        return inv->pin || inv->cpu_weight || inv->cpu_quota || inv->mem || inv->mem_high ||
-               inv->mem_swap || inv->tasks || inv->io_weight || inv->io_read_max ||
-               inv->io_write_max;
+        for (enum sg_limit_kind k = 0; k < _SG_LIMIT_MAX; k++)
+                if (inv->limits[k])
+                        return true;
+        return inv->pin;
 }
 
 void sg_verb_foretell(struct sg_client *c, const struct sg_invocation *inv,

@@ -88,7 +88,7 @@ static void options_stand_before_and_behind_the_verb(void **state)
 
         parse(&l, "--mem|1G|submit|true");
         assert_int_equal(l.result, 0);
-        assert_int_equal(l.inv.mem, 1ULL << 30);
+        assert_int_equal(l.inv.limits[SG_LIMIT_MEMORY_MAX], 1ULL << 30);
         drop(&l);
 
         parse(&l, "wait|5|--any|6|--|--7");
@@ -136,16 +136,16 @@ static void every_job_option_has_its_value(void **state)
         assert_string_equal(l.inv.class, "train");
         assert_int_equal(l.inv.cpus[0], 2);
         assert_int_equal(l.inv.cpus[1], 8);
-        assert_int_equal(l.inv.cpu_weight, 300);
-        assert_int_equal(l.inv.cpu_quota, 2000);
-        assert_int_equal(l.inv.mem, 4ULL << 30);
-        assert_int_equal(l.inv.mem_high, 512ULL << 20);
-        assert_true(l.inv.tasks == SG_UNLIMITED);
-        assert_int_equal(l.inv.io_weight, 50);
-        assert_int_equal(l.inv.mem_swap, 0);
-        assert_int_equal(l.inv.io_read_max, 10 << 20);
-        assert_int_equal(l.inv.io_write_max, 3 << 19);
-        assert_int_equal(l.inv.time_limit, 7200000000ULL);
+        assert_int_equal(l.inv.limits[SG_LIMIT_CPU_WEIGHT], 300);
+        assert_int_equal(l.inv.limits[SG_LIMIT_CPU_QUOTA], 2000);
+        assert_int_equal(l.inv.limits[SG_LIMIT_MEMORY_MAX], 4ULL << 30);
+        assert_int_equal(l.inv.limits[SG_LIMIT_MEMORY_HIGH], 512ULL << 20);
+        assert_true(l.inv.limits[SG_LIMIT_TASKS] == SG_UNLIMITED);
+        assert_int_equal(l.inv.limits[SG_LIMIT_IO_WEIGHT], 50);
+        assert_int_equal(l.inv.limits[SG_LIMIT_SWAP], 0);
+        assert_int_equal(l.inv.limits[SG_LIMIT_IO_READ], 10 << 20);
+        assert_int_equal(l.inv.limits[SG_LIMIT_IO_WRITE], 3 << 19);
+        assert_int_equal(l.inv.limits[SG_LIMIT_TIME], 7200000000ULL);
         assert_int_equal(l.inv.priority, -3);
         assert_int_equal(l.inv.begin, NOW + 600000000ULL);
         assert_int_equal(l.inv.retry, 2);
@@ -160,6 +160,48 @@ static void every_job_option_has_its_value(void **state)
         assert_true(l.inv.no_wait);
         assert_true(l.inv.dry_run);
         drop(&l);
+}
+
+/* By the table of limits: what is written for a unit, and what that is. */
+static void every_limit_has_an_option(void **state)
+{
+#define OPTION(kind, field, tag, unit, option, request, ...)                                       \
+        {                                                                                          \
+                SG_LIMIT_##kind, SG_UNIT_##unit, option, request                                   \
+        }
+        static const struct {
+                enum sg_limit_kind kind;
+                enum sg_limit_unit unit;
+                const char *name, *key;
+        } rows[] = {SG_LIMITS(OPTION)};
+        static const struct {
+                const char *text;
+                uint64_t value;
+        } samples[_SG_UNIT_MAX] = {
+                [SG_UNIT_WEIGHT] = {"300", 300},      [SG_UNIT_PERCENT] = {"20%", 2000},
+                [SG_UNIT_BYTES] = {"4G", 4ULL << 30}, [SG_UNIT_SWAP] = {"16M", 16 << 20},
+                [SG_UNIT_RATE] = {"64K", 64 << 10},   [SG_UNIT_COUNT] = {"7", 7},
+                [SG_UNIT_TIME] = {"2s", 2000000},
+        };
+
+        (void)state;
+        for (size_t i = 0; i < SG_ELEMENTSOF(rows); i++) {
+                const struct sg_option *o =
+                        sg_option_find(SG_VERB_SET, rows[i].name, strlen(rows[i].name));
+                char line[64];
+                struct line l;
+
+                assert_non_null(o);
+                assert_string_equal(o->key, rows[i].key);
+                (void)snprintf(line, sizeof(line), "submit|--%s|%s|x", rows[i].name,
+                               samples[rows[i].unit].text);
+                parse(&l, line);
+                assert_int_equal(l.result, 0);
+                for (enum sg_limit_kind k = 0; k < _SG_LIMIT_ROW_MAX; k++)
+                        assert_int_equal(l.inv.limits[k],
+                                         k == rows[i].kind ? samples[rows[i].unit].value : 0);
+                drop(&l);
+        }
 }
 
 static void repeatable_options_add_up(void **state)
@@ -289,8 +331,8 @@ static void set_takes_what_may_change(void **state)
         assert_int_equal(sg_options_set(&l.inv, "cpu-weight=300", &e), 0);
         assert_int_equal(sg_options_set(&l.inv, "mem=infinity", &e), 0);
         assert_true(sg_options_any_key(&l.inv));
-        assert_int_equal(l.inv.cpu_weight, 300);
-        assert_true(l.inv.mem == SG_UNLIMITED);
+        assert_int_equal(l.inv.limits[SG_LIMIT_CPU_WEIGHT], 300);
+        assert_true(l.inv.limits[SG_LIMIT_MEMORY_MAX] == SG_UNLIMITED);
         assert_int_equal(sg_options_set(&l.inv, "deadline=+10min", &e), 0);
         assert_int_equal(l.inv.deadline, NOW + 600000000ULL);
         assert_int_equal(sg_options_set(&l.inv, "deadline=infinity", &e), 0);
@@ -384,6 +426,7 @@ int main(void)
                 cmocka_unit_test(options_stand_before_and_behind_the_verb),
                 cmocka_unit_test(commands_keep_their_options),
                 cmocka_unit_test(every_job_option_has_its_value),
+                cmocka_unit_test(every_limit_has_an_option),
                 cmocka_unit_test(repeatable_options_add_up),
                 cmocka_unit_test(times_may_be_in_the_past),
                 cmocka_unit_test(short_options_combine),
