@@ -11,6 +11,7 @@
 #include "edge/cgroup/bpf/devices.h"
 #include "edge/cgroup/bpf/net.h"
 #include "edge/cgroup/group.h"
+#include "edge/cgroup/knob.h"
 #include "edge/cgroup/layout.h"
 #include "edge/cgroup/v2.h"
 #include <errno.h>
@@ -27,18 +28,23 @@ static bool has_controller(const struct sg_backend *b, enum sg_controller c)
         return b->v2_controllers & sg_bit(c);
 }
 
-static enum sg_hier controller_hier(const struct sg_backend *b, enum sg_controller c,
-                                    enum sg_hier v1)
+static enum sg_hier controller_hier(const struct sg_backend *b, enum sg_controller c)
 {
+        static const enum sg_hier v1[_SG_CONTROLLER_MAX] = {
+                [SG_CONTROLLER_CPU] = SG_HIER_CPU,   [SG_CONTROLLER_MEMORY] = SG_HIER_MEMORY,
+                [SG_CONTROLLER_PIDS] = SG_HIER_PIDS, [SG_CONTROLLER_CPUSET] = SG_HIER_CPUSET,
+                [SG_CONTROLLER_IO] = SG_HIER_BLKIO,
+        };
+
         if (has_controller(b, c))
                 return SG_HIER_UNIFIED;
-        return sg_fs_usable(b, v1) ? b->hier[v1].here : SG_HIER_MAX;
+        return sg_fs_usable(b, v1[c]) ? b->hier[v1[c]].here : SG_HIER_MAX;
 }
 
 /* Not every kernel accounts for swap: it can be left out, and on v1 switched off. */
 static enum sg_hier swap_hier(const struct sg_backend *b)
 {
-        enum sg_hier h = controller_hier(b, SG_CONTROLLER_MEMORY, SG_HIER_MEMORY);
+        enum sg_hier h = controller_hier(b, SG_CONTROLLER_MEMORY);
 
         if (h == SG_HIER_MAX || !b->hier[h].base)
                 return SG_HIER_MAX;
@@ -48,38 +54,29 @@ static enum sg_hier swap_hier(const struct sg_backend *b)
                        : SG_HIER_MAX;
 }
 
+static enum sg_hier devices_hier(const struct sg_backend *b)
+{
+        if (b->device_programs)
+                return SG_HIER_UNIFIED;
+        return sg_fs_usable(b, SG_HIER_DEVICES) ? b->hier[SG_HIER_DEVICES].here : SG_HIER_MAX;
+}
+
 enum sg_hier sg_fs_hier_of(const struct sg_backend *b, enum sg_limit_kind kind)
 {
-        switch (kind) {
-        case SG_LIMIT_CPU_WEIGHT:
-        case SG_LIMIT_CPU_QUOTA:
-                return controller_hier(b, SG_CONTROLLER_CPU, SG_HIER_CPU);
-        case SG_LIMIT_CPUSET:
-                return controller_hier(b, SG_CONTROLLER_CPUSET, SG_HIER_CPUSET);
-        case SG_LIMIT_MEMORY_HIGH: /* v1 has nothing like it */
-                return has_controller(b, SG_CONTROLLER_MEMORY) ? SG_HIER_UNIFIED : SG_HIER_MAX;
-        case SG_LIMIT_MEMORY_MAX:
-                return controller_hier(b, SG_CONTROLLER_MEMORY, SG_HIER_MEMORY);
-        case SG_LIMIT_SWAP:
-                return swap_hier(b);
-        case SG_LIMIT_TASKS:
-                return controller_hier(b, SG_CONTROLLER_PIDS, SG_HIER_PIDS);
-        case SG_LIMIT_IO_WEIGHT:
-                return b->io_weight_file ? controller_hier(b, SG_CONTROLLER_IO, SG_HIER_BLKIO)
-                                         : SG_HIER_MAX;
-        case SG_LIMIT_IO_READ:
-        case SG_LIMIT_IO_WRITE:
-                return controller_hier(b, SG_CONTROLLER_IO, SG_HIER_BLKIO);
-        case SG_LIMIT_DEVICES:
-                if (b->device_programs)
-                        return SG_HIER_UNIFIED;
-                return sg_fs_usable(b, SG_HIER_DEVICES) ? b->hier[SG_HIER_DEVICES].here
-                                                        : SG_HIER_MAX;
-        case SG_LIMIT_FREEZE:
+        const struct sg_knob *k = sg_knob_of(kind);
+
+        if (kind == SG_LIMIT_CPUSET)
+                return controller_hier(b, SG_CONTROLLER_CPUSET);
+        if (kind == SG_LIMIT_DEVICES)
+                return devices_hier(b);
+        if (kind == SG_LIMIT_FREEZE)
                 return b->freeze_hier;
-        default:
+        if (kind == SG_LIMIT_SWAP)
+                return swap_hier(b);
+        if ((kind == SG_LIMIT_IO_WEIGHT && !b->io_weight_file) ||
+            (!k->v1_file && !has_controller(b, k->controller)))
                 return SG_HIER_MAX;
-        }
+        return controller_hier(b, k->controller);
 }
 
 int sg_fs_fill_cpuset(const char *parent, const char *group)
@@ -180,10 +177,13 @@ const char *sg_fs_find_io_weight(const struct sg_backend *b, bool v2)
 
 /* Limits that most jobs don't ask for: a group in a hierarchy of their own costs every job some 0.1
  * ms. */
-static bool on_demand(enum sg_limit_kind k)
+static bool on_demand(enum sg_limit_kind kind)
 {
-        return k == SG_LIMIT_CPUSET || k == SG_LIMIT_IO_WEIGHT || k == SG_LIMIT_DEVICES ||
-               k == SG_LIMIT_TASKS || k == SG_LIMIT_IO_READ || k == SG_LIMIT_IO_WRITE;
+        const struct sg_knob *k = sg_knob_of(kind);
+
+        if (!k)
+                return kind == SG_LIMIT_CPUSET || kind == SG_LIMIT_DEVICES;
+        return k->controller == SG_CONTROLLER_IO || k->controller == SG_CONTROLLER_PIDS;
 }
 
 static void choose_hierarchies(struct sg_backend *b)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
-/* Bandwidth of a group, disk by disk. */
+/* How much a group reads and writes, disk by disk. */
 
 #include "edge/cgroup/cgroup.h"
 
@@ -14,7 +14,7 @@ struct sg_disk {
 int sg_disks_find(const char *sys_block, struct sg_disk **ret, size_t *ret_n);
 int sg_disks(struct sg_disk **ret, size_t *ret_n);
 
-/* kind: SG_LIMIT_IO_READ or SG_LIMIT_IO_WRITE. Writes the disks that differ, and reads back. */
+/* kind: one whose knob has a v2_key. Writes the disks that differ, and reads back. */
 int sg_io_apply(const char *group, bool v2, enum sg_limit_kind kind, uint64_t value, char **why);
 /* v2: the lowest of all disks' limits there. */
 uint64_t sg_io_lowest(const char *group, enum sg_limit_kind kind);

@@ -11,60 +11,18 @@
 #include "edge/cgroup/fs.h"
 #include "edge/cgroup/group.h"
 #include "edge/cgroup/io.h"
+#include "edge/cgroup/knob.h"
 #include "edge/cgroup/v2.h"
 #include <errno.h>
 #include <string.h>
 
 #define V1_UNLIMITED                                                                               \
-        (UINT64_C(1) << 62) /* memory.limit_in_bytes without one is 2^63 less a page               \
-                             */
-#define PIDS_LIMIT_MAX (UINT64_C(4) << 20) /* PID_MAX_LIMIT: more is no limit, and EINVAL */
-#define QUOTA_MIN_USEC 1000U               /* the kernel's min_cfs_quota_period */
-#define PERIOD_MIN_USEC 100000U            /* its default */
-#define PERIOD_MAX_USEC 1000000U           /* its max_cfs_quota_period */
+        (UINT64_C(1) << 62)      /* memory.limit_in_bytes without one is 2^63 less a page          \
+                                  */
+#define QUOTA_MIN_USEC 1000U     /* the kernel's min_cfs_quota_period */
+#define PERIOD_MIN_USEC 100000U  /* its default */
+#define PERIOD_MAX_USEC 1000000U /* its max_cfs_quota_period */
 #define PERMYRIAD 10000U
-
-struct knob {
-        enum sg_limit_kind kind;
-        size_t offset; /* in struct sg_limits */
-        const char *v1_file, *v2_file;
-        bool on_job;
-};
-
-/* Memory and swap first: they alone can refuse, and must then leave all as it was. With the first
- * of them v1 has both set or none, so that the second has nothing left to be refused; v2 takes any
- * limit of swap. */
-static const struct knob knobs[] = {
-        {SG_LIMIT_MEMORY_MAX, offsetof(struct sg_limits, memory_max), NULL, "memory.max", true},
-        {SG_LIMIT_SWAP, offsetof(struct sg_limits, memory_swap_max), NULL, "memory.swap.max", true},
-        {SG_LIMIT_MEMORY_HIGH, offsetof(struct sg_limits, memory_high), NULL, "memory.high", true},
-        {SG_LIMIT_TASKS, offsetof(struct sg_limits, tasks_max), "pids.max", "pids.max", true},
-        {SG_LIMIT_CPU_WEIGHT, offsetof(struct sg_limits, cpu_weight), "cpu.shares", "cpu.weight",
-         false},
-        {SG_LIMIT_IO_WEIGHT, offsetof(struct sg_limits, io_weight), "blkio.bfq.weight",
-         "io.bfq.weight", false},
-        {SG_LIMIT_IO_READ, offsetof(struct sg_limits, io_read_max), NULL, NULL, true},
-        {SG_LIMIT_IO_WRITE, offsetof(struct sg_limits, io_write_max), NULL, NULL, true},
-};
-
-static const struct knob *knob_of(enum sg_limit_kind kind)
-{
-        const struct knob *k = knobs;
-
-        while (k->kind != kind)
-                k++;
-        return k;
-}
-
-static uint64_t limit_of(const struct sg_limits *l, const struct knob *k)
-{
-        return *(const uint64_t *)((const char *)l + k->offset);
-}
-
-static uint64_t standard_of(enum sg_limit_kind kind)
-{
-        return kind == SG_LIMIT_CPU_WEIGHT || kind == SG_LIMIT_IO_WEIGHT ? 100 : SG_UNLIMITED;
-}
 
 void sg_fs_set_unenforced(struct sg_scope *s, enum sg_limit_kind kind, bool on)
 {
@@ -94,17 +52,19 @@ uint64_t sg_limit_whole_pages(uint64_t bytes)
 }
 
 /* What the file should read after the write. */
-static uint64_t kernel_value(const struct knob *k, bool v2, const char *file, uint64_t value)
+static uint64_t kernel_value(const struct sg_knob *k, bool v2, const char *file, uint64_t value)
 {
         switch (k->kind) {
         case SG_LIMIT_CPU_WEIGHT:
                 return v2 ? value : shares(value);
         case SG_LIMIT_IO_WEIGHT:
                 return strstr(file, "bfq") ? bfq_weight(value) : value;
-        case SG_LIMIT_TASKS:
-                return value > PIDS_LIMIT_MAX ? SG_UNLIMITED : value;
-        default:
+        case SG_LIMIT_MEMORY_HIGH:
+        case SG_LIMIT_MEMORY_MAX:
+        case SG_LIMIT_SWAP:
                 return sg_limit_whole_pages(value);
+        default:
+                return sg_knob_held(k, value);
         }
 }
 
@@ -165,12 +125,12 @@ static bool may_refuse(enum sg_limit_kind kind)
         return kind == SG_LIMIT_MEMORY_MAX || kind == SG_LIMIT_SWAP;
 }
 
-static int set_knob(const char *group, const struct knob *k, const char *file, bool v2,
+static int set_knob(const char *group, const struct sg_knob *k, const char *file, bool v2,
                     const struct sg_limits *l, char **why)
 {
-        uint64_t value = limit_of(l, k);
+        uint64_t value = sg_knob_value(l, k);
 
-        if (k->kind == SG_LIMIT_IO_READ || k->kind == SG_LIMIT_IO_WRITE)
+        if (k->v2_key)
                 return sg_io_apply(group, v2, k->kind, value, why);
         if (may_refuse(k->kind) && !v2)
                 return sg_memory_set_v1(group, k->kind, l, why);
@@ -179,12 +139,12 @@ static int set_knob(const char *group, const struct knob *k, const char *file, b
                                               : sg_limit_write(group, file, value, why);
 }
 
-static int apply_knob(struct sg_scope *s, const struct knob *k, const struct sg_limits *l,
+static int apply_knob(struct sg_scope *s, const struct sg_knob *k, const struct sg_limits *l,
                       char **why)
 {
         const struct sg_backend *b = s->backend;
         enum sg_hier h = sg_fs_hier_of(b, k->kind);
-        bool v2 = h == SG_HIER_UNIFIED, asked = limit_of(l, k) != standard_of(k->kind);
+        bool v2 = h == SG_HIER_UNIFIED, asked = sg_knob_is_asked(k, sg_knob_value(l, k));
         const char *file = v2 ? k->v2_file : k->v1_file;
         char group[PATH_MAX];
         int r = -EOPNOTSUPP;
@@ -194,7 +154,7 @@ static int apply_knob(struct sg_scope *s, const struct knob *k, const struct sg_
         if (h != SG_HIER_MAX && (asked || sg_scope_dir(s, h)))
                 r = sg_scope_extend(s, h, why);
         if (r == 0)
-                r = sg_fs_limit_group(s, h, k->on_job, group);
+                r = sg_fs_limit_group(s, h, k->unit != SG_UNIT_WEIGHT, group);
         if (r == 0)
                 r = set_knob(group, k, file, v2, l, why);
         if (r == -EBUSY && may_refuse(k->kind))
@@ -370,38 +330,59 @@ uint32_t sg_fs_limit_hiers(const struct sg_backend *b, const struct sg_limits *l
         enum sg_hier h = sg_fs_hier_of(b, SG_LIMIT_CPUSET);
         uint32_t bits = l->pin && h != SG_HIER_MAX ? sg_bit(h) : 0;
 
-        for (size_t i = 0; i < SG_ELEMENTSOF(knobs); i++) {
-                h = sg_fs_hier_of(b, knobs[i].kind);
-                if (limit_of(l, &knobs[i]) != standard_of(knobs[i].kind) && h != SG_HIER_MAX)
+        for (size_t i = 0; i < sg_n_knobs; i++) {
+                const struct sg_knob *k = &sg_knobs[i];
+
+                h = sg_fs_hier_of(b, k->kind);
+                if (sg_knob_is_asked(k, sg_knob_value(l, k)) && h != SG_HIER_MAX)
                         bits |= sg_bit(h);
         }
         return bits;
 }
 
 /* v1 holds swap as memory and swap together. */
-static bool differs(const struct sg_limits *a, const struct sg_limits *b, const struct knob *k)
+static bool differs(const struct sg_limits *a, const struct sg_limits *b, const struct sg_knob *k)
 {
-        return limit_of(a, k) != limit_of(b, k) ||
+        return sg_knob_value(a, k) != sg_knob_value(b, k) ||
                (k->kind == SG_LIMIT_SWAP && a->memory_max != b->memory_max);
 }
 
+/* Those that may refuse, or the others. Refused, while adopting: the old value stands. */
+static int apply_knobs(struct sg_scope *s, const struct sg_limits *l, bool all, bool refusing,
+                       char **why)
+{
+        int r, busy = 0;
+
+        for (size_t i = 0; i < sg_n_knobs; i++) {
+                const struct sg_knob *k = &sg_knobs[i];
+
+                if (k->kind == SG_LIMIT_CPU_QUOTA || may_refuse(k->kind) != refusing ||
+                    (!all && !differs(l, &s->limits, k)))
+                        continue;
+                r = apply_knob(s, k, l, why);
+                if (r < 0 && !all)
+                        return r;
+                if (r < 0) {
+                        sg_fs_set_unenforced(s, k->kind, true);
+                        busy = r;
+                }
+        }
+        return busy;
+}
+
+/* Memory and swap first: they alone can refuse, and must then leave all as it was. With the first
+ * of them v1 has both set or none, so that the second has nothing left to be refused; v2 takes any
+ * limit of swap. */
 int sg_fs_apply(struct sg_scope *s, const struct sg_limits *l, const struct sg_cpuset *cpus,
                 bool all, char **why)
 {
         bool pin = l->pin && sg_cpuset_count(cpus) > 0, pinned = s->limits.pin;
-        int r, busy = 0;
+        int busy;
 
-        for (size_t i = 0; i < SG_ELEMENTSOF(knobs); i++) {
-                if (!all && !differs(l, &s->limits, &knobs[i]))
-                        continue;
-                r = apply_knob(s, &knobs[i], l, why);
-                if (r < 0 && !all)
-                        return r;
-                if (r < 0) { /* adopting: the old value stands */
-                        sg_fs_set_unenforced(s, knobs[i].kind, true);
-                        busy = r;
-                }
-        }
+        busy = apply_knobs(s, l, all, true, why);
+        if (busy < 0 && !all)
+                return busy;
+        (void)apply_knobs(s, l, all, false, why);
         if (all || l->cpu_quota_pm != s->limits.cpu_quota_pm)
                 apply_quota(s, l->cpu_quota_pm, why);
         if (all || pin != pinned || (pin && memcmp(cpus, &s->cpus, sizeof(*cpus)) != 0))
@@ -422,17 +403,17 @@ int sg_fs_scope_set_limits(struct sg_scope *s, const struct sg_limits *l,
 
 bool sg_limit_stands(const char *group, enum sg_limit_kind kind, const char *file, uint64_t value)
 {
+        const struct sg_knob *k = sg_knob_of(kind);
         uint64_t now;
 
-        if (kind == SG_LIMIT_IO_READ || kind == SG_LIMIT_IO_WRITE)
+        if (k->v2_key)
                 return sg_io_stands(group, true, kind, value);
-        return sg_limit_read(group, file, &now) == 0 &&
-               now == kernel_value(knob_of(kind), true, file, value);
+        return sg_limit_read(group, file, &now) == 0 && now == kernel_value(k, true, file, value);
 }
 
 int sg_fs_class_weight(struct sg_backend *b, struct sg_class_group *c, uint64_t weight, char **why)
 {
-        const struct knob *knob = knob_of(SG_LIMIT_CPU_WEIGHT);
+        const struct sg_knob *knob = sg_knob_of(SG_LIMIT_CPU_WEIGHT);
         enum sg_hier h = sg_fs_hier_of(b, SG_LIMIT_CPU_WEIGHT);
         bool v2 = h == SG_HIER_UNIFIED;
         const char *file = v2 ? knob->v2_file : knob->v1_file;

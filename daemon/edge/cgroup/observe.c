@@ -277,23 +277,8 @@ static void observe_stop(struct sg_backend *b)
 
 static void note_limits(struct sg_scope *s, const struct sg_limits *l)
 {
-        const bool asked[_SG_LIMIT_MAX] = {
-                [SG_LIMIT_CPU_WEIGHT] = l->cpu_weight != 100,
-                [SG_LIMIT_CPU_QUOTA] = l->cpu_quota_pm != SG_UNLIMITED,
-                [SG_LIMIT_CPUSET] = l->pin,
-                [SG_LIMIT_MEMORY_HIGH] = l->memory_high != SG_UNLIMITED,
-                [SG_LIMIT_MEMORY_MAX] = l->memory_max != SG_UNLIMITED,
-                [SG_LIMIT_TASKS] = l->tasks_max != SG_UNLIMITED,
-                [SG_LIMIT_IO_WEIGHT] = l->io_weight != 100,
-                [SG_LIMIT_SWAP] = l->memory_swap_max != SG_UNLIMITED,
-                [SG_LIMIT_IO_READ] = l->io_read_max != SG_UNLIMITED,
-                [SG_LIMIT_IO_WRITE] = l->io_write_max != SG_UNLIMITED,
-        };
-
         s->unenforced &= sg_bit(SG_LIMIT_DEVICES);
-        for (enum sg_limit_kind k = 0; k < _SG_LIMIT_MAX; k++)
-                if (asked[k])
-                        s->unenforced |= sg_bit(k);
+        s->unenforced |= sg_limits_asked(l);
         s->limits = *l;
 }
 

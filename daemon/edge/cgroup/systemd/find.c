@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "edge/cgroup/fs.h"
 #include "edge/cgroup/group.h"
+#include "edge/cgroup/knob.h"
 #include "edge/cgroup/layout.h"
 #include "edge/cgroup/systemd/internal.h"
 #include "edge/cgroup/v2.h"
@@ -97,27 +98,17 @@ int sg_systemd_look_around(struct sg_backend *b, bool user, char **why)
 /* Controllers that scopes of this manager can have. */
 void sg_systemd_find_unenforced(struct sg_backend *b, bool user)
 {
-        static const enum sg_controller needs[_SG_LIMIT_MAX] = {
-                [SG_LIMIT_CPU_WEIGHT] = SG_CONTROLLER_CPU,
-                [SG_LIMIT_CPU_QUOTA] = SG_CONTROLLER_CPU,
-                [SG_LIMIT_CPUSET] = SG_CONTROLLER_CPUSET,
-                [SG_LIMIT_MEMORY_HIGH] = SG_CONTROLLER_MEMORY,
-                [SG_LIMIT_MEMORY_MAX] = SG_CONTROLLER_MEMORY,
-                [SG_LIMIT_TASKS] = SG_CONTROLLER_PIDS,
-                [SG_LIMIT_IO_WEIGHT] = SG_CONTROLLER_IO,
-                [SG_LIMIT_SWAP] = SG_CONTROLLER_MEMORY,
-                [SG_LIMIT_IO_READ] = SG_CONTROLLER_IO,
-                [SG_LIMIT_IO_WRITE] = SG_CONTROLLER_IO,
-        };
         char root[PATH_MAX];
 
         (void)snprintf(root, sizeof(root), "%s", b->hier[SG_HIER_UNIFIED].base);
         *strrchr(root, '/') = 0;
         b->v2_controllers = sg_v2_available(root);
         b->io_weight_file = sg_fs_find_io_weight(b, b->v2_controllers & sg_bit(SG_CONTROLLER_IO));
-        for (enum sg_limit_kind k = 0; k < SG_LIMIT_DEVICES; k++)
-                if (!(b->v2_controllers & sg_bit(needs[k])))
-                        b->unenforced |= sg_bit(k);
+        for (size_t i = 0; i < sg_n_knobs; i++)
+                if (!(b->v2_controllers & sg_bit(sg_knobs[i].controller)))
+                        b->unenforced |= sg_bit(sg_knobs[i].kind);
+        if (!(b->v2_controllers & sg_bit(SG_CONTROLLER_CPUSET)))
+                b->unenforced |= sg_bit(SG_LIMIT_CPUSET);
         if (!b->io_weight_file)
                 b->unenforced |= sg_bit(SG_LIMIT_IO_WEIGHT);
         if (user)

@@ -7,6 +7,7 @@
 #include "base/time-util.h"
 #include "edge/cgroup/group.h"
 #include "edge/cgroup/io.h"
+#include "edge/cgroup/knob.h"
 #include "edge/cgroup/systemd/call.h"
 #include "edge/cgroup/systemd/internal.h"
 #include <errno.h>
@@ -219,20 +220,26 @@ static void read_quota(const char *dir, uint64_t *ret)
                 *ret = (quota * 10000 + period / 2) / period;
 }
 
+static uint64_t read_limit(const struct sg_scope *s, const char *dir, const struct sg_knob *k)
+{
+        uint64_t value = SG_UNIT_UNSET(k->unit);
+
+        if (k->v2_key)
+                return sg_io_lowest(dir, k->kind);
+        if (k->kind == SG_LIMIT_CPU_QUOTA)
+                read_quota(dir, &value);
+        else if (k->kind != SG_LIMIT_IO_WEIGHT)
+                (void)sg_group_read_u64(dir, k->v2_file, &value);
+        else if (s->backend->io_weight_file)
+                (void)sg_group_read_key(dir, s->backend->io_weight_file, "default", &value);
+        return value;
+}
+
 static void read_limits(const struct sg_scope *s, const char *dir, struct sg_limits *ret)
 {
         sg_limits_default(ret);
-        (void)sg_group_read_u64(dir, "cpu.weight", &ret->cpu_weight);
-        (void)sg_group_read_u64(dir, "memory.high", &ret->memory_high);
-        (void)sg_group_read_u64(dir, "memory.max", &ret->memory_max);
-        (void)sg_group_read_u64(dir, "memory.swap.max", &ret->memory_swap_max);
-        (void)sg_group_read_u64(dir, "pids.max", &ret->tasks_max);
-        ret->io_read_max = sg_io_lowest(dir, SG_LIMIT_IO_READ);
-        ret->io_write_max = sg_io_lowest(dir, SG_LIMIT_IO_WRITE);
-        read_quota(dir, &ret->cpu_quota_pm);
-        if (s->backend->io_weight_file)
-                (void)sg_group_read_key(dir, s->backend->io_weight_file, "default",
-                                        &ret->io_weight);
+        for (size_t i = 0; i < sg_n_knobs; i++)
+                *sg_knob_at(ret, &sg_knobs[i]) = read_limit(s, dir, &sg_knobs[i]);
 }
 
 static int only_child(const char *name, void *userdata)
@@ -245,12 +252,6 @@ static int only_child(const char *name, void *userdata)
         return 0;
 }
 
-static void lower(uint64_t *value, uint64_t by)
-{
-        if (by < *value)
-                *value = by;
-}
-
 /* Engines limit the one group below their scope. */
 static void read_inner_limits(const struct sg_scope *s, const char *dir, struct sg_limits *ret)
 {
@@ -261,13 +262,13 @@ static void read_inner_limits(const struct sg_scope *s, const char *dir, struct 
             sg_group_join(below, dir, name) < 0)
                 return;
         read_limits(s, below, &inner);
-        lower(&ret->memory_high, inner.memory_high);
-        lower(&ret->memory_max, inner.memory_max);
-        lower(&ret->memory_swap_max, inner.memory_swap_max);
-        lower(&ret->tasks_max, inner.tasks_max);
-        lower(&ret->cpu_quota_pm, inner.cpu_quota_pm);
-        lower(&ret->io_read_max, inner.io_read_max);
-        lower(&ret->io_write_max, inner.io_write_max);
+        for (size_t i = 0; i < sg_n_knobs; i++) {
+                uint64_t *limit = sg_knob_at(ret, &sg_knobs[i]);
+                uint64_t lower = sg_knob_value(&inner, &sg_knobs[i]);
+
+                if (sg_knobs[i].unit != SG_UNIT_WEIGHT && lower < *limit)
+                        *limit = lower;
+        }
 }
 
 void sg_scope_read_limits(const struct sg_scope *s, struct sg_limits *ret)

@@ -11,6 +11,7 @@
 #include "edge/cgroup/fs.h"
 #include "edge/cgroup/group.h"
 #include "edge/cgroup/io.h"
+#include "edge/cgroup/knob.h"
 #include <errno.h>
 #include <string.h>
 
@@ -19,45 +20,18 @@
 
 #define USEC_PER_PERMYRIAD 100U
 
-struct property {
-        enum sg_limit_kind kind;
-        size_t offset; /* in struct sg_limits: an uint64_t */
-        const char *name, *file;
-};
-
-static const struct property properties[] = {
-        {SG_LIMIT_CPU_WEIGHT, offsetof(struct sg_limits, cpu_weight), "CPUWeight", "cpu.weight"},
-        {SG_LIMIT_CPU_QUOTA, offsetof(struct sg_limits, cpu_quota_pm), "CPUQuotaPerSecUSec",
-         "cpu.max"},
-        {SG_LIMIT_MEMORY_HIGH, offsetof(struct sg_limits, memory_high), "MemoryHigh",
-         "memory.high"},
-        {SG_LIMIT_MEMORY_MAX, offsetof(struct sg_limits, memory_max), "MemoryMax", "memory.max"},
-        {SG_LIMIT_SWAP, offsetof(struct sg_limits, memory_swap_max), "MemorySwapMax",
-         "memory.swap.max"},
-        {SG_LIMIT_TASKS, offsetof(struct sg_limits, tasks_max), "TasksMax", "pids.max"},
-        {SG_LIMIT_IO_WEIGHT, offsetof(struct sg_limits, io_weight), "IOWeight", NULL},
-        {SG_LIMIT_IO_READ, offsetof(struct sg_limits, io_read_max), "IOReadBandwidthMax", "io.max"},
-        {SG_LIMIT_IO_WRITE, offsetof(struct sg_limits, io_write_max), "IOWriteBandwidthMax",
-         "io.max"},
-};
-
-static uint64_t limit_of(const struct sg_limits *l, const struct property *p)
-{
-        return *(const uint64_t *)((const char *)l + p->offset);
-}
-
 static uint64_t times(uint64_t value, uint64_t factor)
 {
         return value > (SG_UNLIMITED - 1) / factor ? SG_UNLIMITED : value * factor;
 }
 
-static uint64_t value_for_unit(const struct property *p, uint64_t limit)
+static uint64_t value_for_unit(const struct sg_knob *k, uint64_t limit)
 {
         if (limit == SG_UNLIMITED)
                 return limit;
-        if (p->kind == SG_LIMIT_CPU_QUOTA)
+        if (k->kind == SG_LIMIT_CPU_QUOTA)
                 return times(limit, USEC_PER_PERMYRIAD);
-        return p->kind == SG_LIMIT_TASKS ? limit + KEEPER_TASKS : limit;
+        return k->kind == SG_LIMIT_TASKS ? limit + KEEPER_TASKS : limit;
 }
 
 int sg_property_append_cpus(sd_bus_message *m, const struct sg_cpuset *cpus)
@@ -90,11 +64,6 @@ static bool same_cpus(const struct sg_scope *s, const struct sg_limits *l,
         return s->limits.pin == l->pin && (!l->pin || memcmp(&s->cpus, cpus, sizeof(*cpus)) == 0);
 }
 
-static bool is_bandwidth(const struct property *p)
-{
-        return p->kind == SG_LIMIT_IO_READ || p->kind == SG_LIMIT_IO_WRITE;
-}
-
 static int open_array(sd_bus_message *m, const char *name, const char *type, const char *element)
 {
         int r;
@@ -117,7 +86,7 @@ static int close_array(sd_bus_message *m)
 }
 
 /* Disk by disk: each keeps what it was given last until it is named again. */
-static int append_bandwidth(sd_bus_message *m, const struct property *p, uint64_t value)
+static int append_disks(sd_bus_message *m, const struct sg_knob *k, uint64_t value)
 {
         _cleanup_free_ struct sg_disk *disks = NULL;
         size_t n = 0;
@@ -126,17 +95,17 @@ static int append_bandwidth(sd_bus_message *m, const struct property *p, uint64_
         r = sg_disks(&disks, &n);
         if (r < 0 || n == 0)
                 return r == -ENOMEM ? r : 0; /* which reading back tells */
-        r = open_array(m, p->name, "a(st)", "(st)");
+        r = open_array(m, k->property, "a(st)", "(st)");
         for (size_t i = 0; r >= 0 && i < n; i++)
                 r = sd_bus_message_append(m, "(st)", disks[i].node, value);
         return r < 0 ? r : close_array(m);
 }
 
-static int append_limit(sd_bus_message *m, const struct property *p, uint64_t value)
+static int append_limit(sd_bus_message *m, const struct sg_knob *k, uint64_t value)
 {
-        return is_bandwidth(p)
-                       ? append_bandwidth(m, p, value)
-                       : sd_bus_message_append(m, "(sv)", p->name, "t", value_for_unit(p, value));
+        return k->v2_key ? append_disks(m, k, value)
+                         : sd_bus_message_append(m, "(sv)", k->property, "t",
+                                                 value_for_unit(k, value));
 }
 
 int sg_property_append_limits(sd_bus_message *m, const struct sg_scope *s, bool all,
@@ -145,16 +114,16 @@ int sg_property_append_limits(sd_bus_message *m, const struct sg_scope *s, bool 
         bool ours = s->ops->scope_place, made = s->n_dirs > 0;
         int r = 0;
 
-        for (size_t i = 0; r >= 0 && i < SG_ELEMENTSOF(properties); i++) {
-                const struct property *p = &properties[i];
-                uint64_t value = limit_of(l, p);
+        for (size_t i = 0; r >= 0 && i < sg_n_knobs; i++) {
+                const struct sg_knob *k = &sg_knobs[i];
+                uint64_t value = sg_knob_value(l, k);
                 bool anew = all;
 
                 /* Nothing has one from its making, and a unit of others may for single disks. */
-                if (is_bandwidth(p) && value == SG_UNLIMITED && !(made && ours))
+                if (k->v2_key && value == SG_UNLIMITED && !(made && ours))
                         anew = false;
-                if (anew || limit_of(&s->limits, p) != value)
-                        r = append_limit(m, p, value);
+                if (anew || sg_knob_value(&s->limits, k) != value)
+                        r = append_limit(m, k, value);
         }
         if (r >= 0 && (all || !same_cpus(s, l, cpus)))
                 r = sg_property_append_cpus(m, l->pin ? cpus : &s->unit->systemd->cpus);
@@ -218,23 +187,16 @@ static bool cpus_arrived(const char *dir, const struct sg_cpuset *cpus)
                sg_parse_cpuset(text, &now) >= 0 && memcmp(&now, cpus, sizeof(now)) == 0;
 }
 
-static bool arrived(const struct sg_scope *s, const struct property *p, uint64_t limit)
+static bool arrived(const struct sg_scope *s, const struct sg_knob *k, uint64_t limit)
 {
         const char *dir = s->dirs[0].path;
-        const char *file = p->kind == SG_LIMIT_IO_WEIGHT ? s->backend->io_weight_file : p->file;
+        const char *file = k->kind == SG_LIMIT_IO_WEIGHT ? s->backend->io_weight_file : k->v2_file;
 
-        if (p->kind == SG_LIMIT_CPU_QUOTA)
+        if (k->kind == SG_LIMIT_CPU_QUOTA)
                 return quota_arrived(dir, limit);
-        if (p->kind == SG_LIMIT_TASKS && limit != SG_UNLIMITED)
+        if (k->kind == SG_LIMIT_TASKS && limit != SG_UNLIMITED)
                 limit += KEEPER_TASKS;
-        return file && sg_limit_stands(dir, p->kind, file, limit);
-}
-
-static bool is_asked(const struct property *p, uint64_t limit)
-{
-        bool weight = p->kind == SG_LIMIT_CPU_WEIGHT || p->kind == SG_LIMIT_IO_WEIGHT;
-
-        return limit != (weight ? 100 : SG_UNLIMITED);
+        return file && sg_limit_stands(dir, k->kind, file, limit);
 }
 
 void sg_property_read_back(struct sg_scope *s)
@@ -242,11 +204,12 @@ void sg_property_read_back(struct sg_scope *s)
         const struct sg_unit *u = s->unit;
         uint32_t missing = 0;
 
-        for (size_t i = 0; i < SG_ELEMENTSOF(properties); i++) {
-                uint64_t limit = limit_of(&s->limits, &properties[i]);
+        for (size_t i = 0; i < sg_n_knobs; i++) {
+                const struct sg_knob *k = &sg_knobs[i];
+                uint64_t limit = sg_knob_value(&s->limits, k);
 
-                if (is_asked(&properties[i], limit) && !arrived(s, &properties[i], limit))
-                        missing |= sg_bit(properties[i].kind);
+                if (sg_knob_is_asked(k, limit) && !arrived(s, k, limit))
+                        missing |= sg_bit(k->kind);
         }
         if (s->limits.pin && !cpus_arrived(s->dirs[0].path, &s->cpus))
                 missing |= sg_bit(SG_LIMIT_CPUSET);

@@ -5,6 +5,7 @@
 #include "edge/cgroup/fs.h"
 #include "edge/cgroup/group.h"
 #include "edge/cgroup/io.h"
+#include "edge/cgroup/knob.h"
 #include "test_cgroup_jobs.h"
 #include <sys/stat.h>
 
@@ -94,6 +95,46 @@ static void test_bandwidth(void **state)
         assert_int_equal(sg_scope_unenforced(s), 0);
 }
 
+static void expect_alone(const char *job, bool v2, const struct sg_knob *k, uint64_t value)
+{
+        for (size_t i = 0; i < sg_n_knobs; i++)
+                if (sg_knobs[i].v2_key && !sg_io_stands(job, v2, sg_knobs[i].kind,
+                                                        &sg_knobs[i] == k ? value : SG_UNLIMITED))
+                        fail_msg("%s with %" PRIu64 " for %s",
+                                 sg_limit_kind_to_string(sg_knobs[i].kind), value,
+                                 sg_limit_kind_to_string(k->kind));
+}
+
+/* Whatever has a line for each disk is held on its own, and can be taken off. */
+static void test_every_limit_of_disks(void **state)
+{
+        struct fixture *f = *state;
+        struct sg_limits l = limits();
+        struct sg_scope *s = scope(f, &l, 0);
+        enum sg_hier h = sg_fs_hier_of(f->backend, SG_LIMIT_IO_READ);
+        size_t n_seen = 0;
+        char job[PATH_MAX];
+
+        for (size_t i = 0; i < sg_n_knobs; i++) {
+                const struct sg_knob *k = &sg_knobs[i];
+
+                if (!k->v2_key)
+                        continue;
+                l = limits();
+                *sg_knob_at(&l, k) = MIB;
+                assert_int_equal(sg_scope_set_limits(s, &l, NULL, NULL, NULL, &f->why), 0);
+                assert_int_equal(sg_scope_unenforced(s), 0);
+                assert_int_equal(sg_fs_limit_group(s, h, true, job), 0);
+                expect_alone(job, h == SG_HIER_UNIFIED, k, MIB);
+                *sg_knob_at(&l, k) = k->most < SG_UNLIMITED ? k->most + 1 : SG_UNLIMITED;
+                assert_int_equal(sg_scope_set_limits(s, &l, NULL, NULL, NULL, &f->why), 0);
+                assert_int_equal(sg_scope_unenforced(s), 0);
+                expect_alone(job, h == SG_HIER_UNIFIED, k, SG_UNLIMITED);
+                n_seen++;
+        }
+        assert_true(n_seen >= 2);
+}
+
 /* v1: a job without it has no group in the hierarchy until it is limited. */
 static void test_bandwidth_of_what_runs(void **state)
 {
@@ -144,6 +185,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_disks_are_what_has_hardware),
                 TEST(test_bandwidth),
+                TEST(test_every_limit_of_disks),
                 TEST(test_bandwidth_of_what_runs),
                 cmocka_unit_test_setup_teardown(test_observed, setup_observe, fixture_teardown),
         };
