@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The table of settings against what people read: the man pages and the files in conf/ name every
- * key with its default, in the table's order, and no other; and conf/ loads, as it is and with all
- * comments taken away. Reads the source tree: $SG_SOURCE, or the working directory.
+ * The table of settings against what people read: the man pages, conf/schedgov.conf and
+ * default.policy name every key with its default, in the table's order, and no other; other
+ * policies show none that could differ from it; and conf/ loads, as it is and with all comments
+ * taken away. Reads the source tree: $SG_SOURCE, or the working directory.
  */
 
 #include "base/file.h"
@@ -77,15 +78,26 @@ static void test_man_pages(void **state)
         expect_keys("docs/schedgov.policy.5.scd", "policy", true);
 }
 
+static void expect_no_defaults(const char *name)
+{
+        _cleanup_free_ char *text = source_read(name);
+        char word[64], *save = NULL;
+
+        for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+                if (is_key(line, false, word))
+                        fail_msg("%s: defaults are shown by default.policy: %s", name, line);
+}
+
 static void test_conf_shows_every_key(void **state)
 {
         char name[64];
 
         (void)state;
         expect_keys("conf/schedgov.conf", "conf", false);
-        for (size_t i = 0; i < SG_ELEMENTSOF(policies); i++) {
+        expect_keys("conf/policy.d/default.policy", "policy", false);
+        for (size_t i = 1; i < SG_ELEMENTSOF(policies); i++) {
                 snprintf(name, sizeof(name), "conf/policy.d/%s.policy", policies[i]);
-                expect_keys(name, "policy", false);
+                expect_no_defaults(name);
         }
 }
 
