@@ -42,6 +42,8 @@ enum sg_limit_kind {
         SG_LIMIT_SWAP,
         SG_LIMIT_IO_READ,
         SG_LIMIT_IO_WRITE,
+        SG_LIMIT_IO_READ_IOPS,
+        SG_LIMIT_IO_WRITE_IOPS,
         SG_LIMIT_DEVICES, /* no row, nor has the next: what the kernel holds besides */
         SG_LIMIT_FREEZE,
         _SG_LIMIT_MAX,
@@ -107,7 +109,16 @@ enum sg_limit_unit {
         X(IO_WRITE, io_write_max, 51, RATE, "io-write-max", "io_write_max", "io_write_max",        \
           "IOWriteBandwidthMax", "writing", "at most this much per second written to each disk",   \
           IO, "blkio.throttle.write_bps_device", "io.max", "wbps", SG_UNLIMITED,                   \
-          "IOWriteBandwidthMax")
+          "IOWriteBandwidthMax"),                                                                  \
+        X(IO_READ_IOPS, io_read_iops, 65, COUNT, "io-read-iops", "io_read_iops", "io_read_iops",   \
+          "IOReadIOPSMax", "reads/s", "at most this many reads per second from each disk",         \
+          IO, "blkio.throttle.read_iops_device", "io.max", "riops", UINT32_MAX - 1,                \
+          "IOReadIOPSMax"),                                                                        \
+        X(IO_WRITE_IOPS, io_write_iops, 66, COUNT, "io-write-iops", "io_write_iops",               \
+          "io_write_iops", "IOWriteIOPSMax", "writes/s",                                           \
+          "at most this many writes per second to each disk",                                      \
+          IO, "blkio.throttle.write_iops_device", "io.max", "wiops", UINT32_MAX - 1,               \
+          "IOWriteIOPSMax")
 #define SG_TIME_LIMIT(X)                                                                           \
         X(TIME, time_limit_usec, 38, TIME, "time-limit", "time_limit", "time_limit_sec",           \
           "TimeLimit", "time", "end it after this time, such as 2h",                               \
