@@ -27,10 +27,16 @@ static int level_of(double octaves)
         return level < SG_PACE_LEVELS ? (int)level : SG_PACE_LEVELS - 1;
 }
 
-/* The variance of the mean of a level's speeds. */
+static double speed_of(const struct sg_pace_level *l)
+{
+        return l->work / l->seconds;
+}
+
+/* The variance of a level's speed, in octaves. */
 static double variance_of(const struct sg_pace_level *l)
 {
-        double mean = l->speed / l->n, around = fmax(l->square / l->n - mean * mean, 0);
+        double speed = speed_of(l), square = l->square / l->seconds / (speed * speed);
+        double around = fmax(square - 1, 0) * M_LOG2E * M_LOG2E;
         double spread = (around * l->n + USUAL_SPREAD * USUAL_SPREAD * USUAL_INTERVALS) /
                         (l->n + USUAL_INTERVALS);
 
@@ -52,7 +58,7 @@ static double between(const struct sg_pace_level *a, const struct sg_pace_level 
         double octaves = b->cpus / b->n - a->cpus / a->n;
 
         *ret_error = sqrt(variance_of(a) + variance_of(b)) / octaves;
-        return (b->speed / b->n - a->speed / a->n) / octaves;
+        return log2(speed_of(b) / speed_of(a)) / octaves;
 }
 
 void sg_pace_measured(const struct sg_pace *p, struct sg_usual *ret)
@@ -100,17 +106,18 @@ static void fit(const struct sg_pace *p, struct sg_speedup *curve, double *sure)
         sg_speedup_make_concave(curve);
 }
 
-bool sg_pace_take(struct sg_pace *p, double cpus, double speed)
+bool sg_pace_take(struct sg_pace *p, double cpus, double work, double seconds)
 {
-        double octaves = fmax(log2(cpus), 0), log_speed = log2(speed) - fmin(log2(cpus), 0);
+        double octaves = fmax(log2(cpus), 0), whole = work / fmin(cpus, 1);
         struct sg_pace_level *l = &p->levels[level_of(octaves)];
         struct sg_speedup curve;
         bool changed = false;
 
         *l = (struct sg_pace_level){.n = l->n * FADE + 1,
                                     .cpus = l->cpus * FADE + octaves,
-                                    .speed = l->speed * FADE + log_speed,
-                                    .square = l->square * FADE + log_speed * log_speed};
+                                    .work = l->work * FADE + whole,
+                                    .seconds = l->seconds * FADE + seconds,
+                                    .square = l->square * FADE + whole * whole / seconds};
         fit(p, &curve, p->sure);
         for (int o = 0; o < SG_SPEEDUP_OCTAVES; o++)
                 changed |= fabs(curve.exponent[o] - p->curve.exponent[o]) >= CHANGE_MIN;
@@ -137,7 +144,7 @@ double sg_pace_on_one(const struct sg_pace *p)
 
                 if (!(l->n > 0))
                         continue;
-                sum += l->speed - l->n * log2(sg_speedup_at(&p->curve, exp2(l->cpus / l->n)));
+                sum += l->n * log2(speed_of(l) / sg_speedup_at(&p->curve, exp2(l->cpus / l->n)));
                 n += l->n;
         }
         return n >= INTERVALS_MIN ? exp2(sum / n) : (double)NAN;

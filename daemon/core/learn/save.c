@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 /* Another layout gets another tag. */
-enum { TAG_EVALS = 3, TAG_COUNTERS = 5, TAG_LEARNER = 7, TAG_CLAIMS = 8 };
+enum { TAG_EVALS = 3, TAG_COUNTERS = 5, TAG_LEARNER = 7, TAG_CLAIMS = 9 };
 
 SG_DEFINE_CLEANUP(struct sg_learner *, sg_learner_free)
 
@@ -44,10 +44,11 @@ static void code_way(struct sg_record_codec *c, struct sg_work *w)
 static void code_pace(struct sg_record_codec *c, struct sg_pace *p)
 {
         for (int i = 0; i < SG_PACE_LEVELS; i++) {
-                sg_record_codec_double(c, &p->levels[i].n);
-                sg_record_codec_double(c, &p->levels[i].cpus);
-                sg_record_codec_double(c, &p->levels[i].speed);
-                sg_record_codec_double(c, &p->levels[i].square);
+                struct sg_pace_level *l = &p->levels[i];
+                double *const fields[] = {&l->n, &l->cpus, &l->work, &l->seconds, &l->square};
+
+                for (size_t k = 0; k < SG_ELEMENTSOF(fields); k++)
+                        sg_record_codec_double(c, fields[k]);
         }
         sg_record_codec_doubles(c, p->usual.speedup.exponent, SG_SPEEDUP_OCTAVES);
         sg_record_codec_doubles(c, p->usual.error, SG_SPEEDUP_OCTAVES);

@@ -117,14 +117,14 @@ bool sg_scaling_report(struct sg_scaling *s, double x, const struct sg_scaling_c
         double dt = s->now - s->begun, share = (s->cpu - s->begun_cpu) / (dt * c->cpus), q;
         bool tells, changed = false;
 
-        if (dt < SECONDS_MIN)
+        if (dt < SECONDS_MIN || (x == s->x && !isnan(s->begun)))
                 return false;
         if (s->whole)
                 s->every = s->every > 0 ? s->every + EVERY_RATE * (dt - s->every) : dt;
         tells = share >= SHARE_MIN && x > s->x &&
                 (s->own > 0 || s->highest <= STEADY * s->lowest) && !isnan(s->own);
         if (tells && s->whole)
-                changed = !s->given && sg_pace_take(&s->pace, cpus_of(c, share), (x - s->x) / dt);
+                changed = !s->given && sg_pace_take(&s->pace, cpus_of(c, share), x - s->x, dt);
         else if (tells)
                 take(s, log(share), log((x - s->x) / dt));
         begin(s, x, c->own);

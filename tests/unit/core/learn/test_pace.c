@@ -31,8 +31,8 @@ static void run(struct sg_pace *p, double exponent, double cpus, unsigned interv
         const struct sg_speedup s = sg_speedup_of(exponent);
 
         for (unsigned i = 0; i < intervals; i++)
-                (void)sg_pace_take(p, cpus,
-                                   .01 * sg_speedup_at(&s, cpus) * exp(.05 * sg_rng_normal(rng)));
+                (void)sg_pace_take(
+                        p, cpus, .01 * sg_speedup_at(&s, cpus) * exp(.05 * sg_rng_normal(rng)), 1);
 }
 
 static void test_learns(void **state)
@@ -81,9 +81,9 @@ static void test_does_not_flap(void **state)
         run(&p, .3, 1, 10, &rng);
         run(&p, .3, 2, 10, &rng);
         for (unsigned i = 0; i < 200; i++)
-                changes +=
-                        sg_pace_take(&p, 1 + (i & 1),
-                                     (i & 1 ? exp2(.3) : 1) * .01 * exp(.05 * sg_rng_normal(&rng)));
+                changes += sg_pace_take(
+                        &p, 1 + (i & 1),
+                        (i & 1 ? exp2(.3) : 1) * .01 * exp(.05 * sg_rng_normal(&rng)), 1);
         assert_true(changes <= 2);
 }
 
@@ -97,20 +97,20 @@ static void test_few_tell_less(void **state)
 
         (void)state;
         sg_pace_init(&p, &usual);
-        assert_false(sg_pace_take(&p, 1, .01));
-        assert_true(sg_pace_take(&p, 2, .01 * exp2(gain)));
+        assert_false(sg_pace_take(&p, 1, .01, 1));
+        assert_true(sg_pace_take(&p, 2, .01 * exp2(gain), 1));
         assert_in_between(p.curve.exponent[0], SG_SPEEDUP_PRIOR + .2, gain - .2);
         assert_in_between(p.sure[0], .15, usual.error[0] - .05);
         assert_true(isnan(sg_pace_on_one(&p)));
 
         sure = p.sure[0];
-        (void)sg_pace_take(&p, 1, .01);
-        (void)sg_pace_take(&p, 2, .01 * exp2(gain));
+        (void)sg_pace_take(&p, 1, .01, 1);
+        (void)sg_pace_take(&p, 2, .01 * exp2(gain), 1);
         assert_in_between(p.sure[0], .1, sure - .03);
         assert_near(sg_pace_on_one(&p) / .01, 1, .1);
         for (unsigned i = 0; i < 8; i++) {
-                (void)sg_pace_take(&p, 1, .01);
-                (void)sg_pace_take(&p, 2, .01 * exp2(gain));
+                (void)sg_pace_take(&p, 1, .01, 1);
+                (void)sg_pace_take(&p, 2, .01 * exp2(gain), 1);
         }
         assert_in_between(p.sure[0], 0, .06);
         assert_near(p.curve.exponent[0], gain, .06);
@@ -125,8 +125,8 @@ static void test_no_gain_stays_none(void **state)
         (void)state;
         sg_pace_init(&p, &usual);
         for (unsigned i = 0; i < 20; i++) {
-                (void)sg_pace_take(&p, 1, .02);
-                (void)sg_pace_take(&p, 2, .015);
+                (void)sg_pace_take(&p, 1, .02, 1);
+                (void)sg_pace_take(&p, 2, .015, 1);
         }
         assert_near(p.curve.exponent[0], log2(.75), .06); /* changes in steps of .05 */
         for (int o = 1; o < SG_SPEEDUP_OCTAVES; o++)

@@ -17,8 +17,8 @@ static struct sg_pace shown(double exponent)
 
         sg_pace_init(&p, &usual);
         for (int i = 0; i < 10; i++) {
-                (void)sg_pace_take(&p, 1, 1);
-                (void)sg_pace_take(&p, 2, exp2(exponent));
+                (void)sg_pace_take(&p, 1, 1, 1);
+                (void)sg_pace_take(&p, 2, exp2(exponent), 1);
         }
         return p;
 }
@@ -89,7 +89,7 @@ static void test_what_says_nothing_is_not_kept(void **state)
         (void)state;
         sg_pace_init(&p, &usual);
         for (int i = 0; i < 10; i++)
-                (void)sg_pace_take(&p, 2, 1);
+                (void)sg_pace_take(&p, 2, 1, 1);
         assert_false(sg_past_add(&past, &p));
         assert_true(thought(&past) == SG_SPEEDUP_PRIOR);
 }
