@@ -7,7 +7,8 @@
 
 void sg_fraction_init(struct sg_fraction *f, uint64_t declared_steps)
 {
-        *f = (struct sg_fraction){.declared = declared_steps, .x = (double)NAN};
+        *f = (struct sg_fraction){
+                .declared = declared_steps, .x = (double)NAN, .done = (double)NAN};
 }
 
 static void read_total(struct sg_fraction *f, uint64_t total)
@@ -83,6 +84,7 @@ static double feed_epochs(struct sg_fraction *f, const struct sg_report *r)
         done = epochs_done(f, r);
         if (done < 0)
                 return f->x;
+        f->done = done;
         if (f->declared > 0)
                 return part(f->steps > 0 ? done * (double)f->steps : done, f->declared);
         if (r->has & SG_REPORT_EPOCHS)
@@ -97,8 +99,9 @@ static double feed_steps(struct sg_fraction *f, const struct sg_report *r)
         f->step = r->step;
         if (r->step < step && r->step <= step / 2)
                 f->restarts++;
-        if (sg_fraction_is_inner(f))
-                return (double)NAN;
+        f->done = sg_fraction_is_inner(f) ? (double)NAN : (double)r->step;
+        if (isnan(f->done))
+                return f->done;
         if (f->declared > 0)
                 return part((double)r->step, f->declared);
         if (r->has & SG_REPORT_TOTAL)

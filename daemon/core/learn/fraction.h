@@ -21,6 +21,7 @@ struct sg_fraction {
         uint64_t epoch, steps; /* under way; steps in it, 0 = it says nothing of them */
         uint64_t step;         /* last said of a run without epochs */
         double x;              /* last; NaN */
+        double done;           /* last, in steps, or in epochs if there are any; NaN */
         uint32_t readings;     /* of total, in a row, as far as they matter */
         uint32_t restarts;     /* of a run's steps */
         bool by_epochs;

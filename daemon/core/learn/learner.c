@@ -213,13 +213,12 @@ static void move(struct sg_learner *l, const struct sg_learner_report *r)
         scale(l, p.x, &count);
 }
 
-/* A job that doesn't say how many steps there are still shows by its speed in steps how it scales.
- */
+/* A job that doesn't say how many steps or epochs there are still shows by its speed in them how it
+ * scales. */
 static int move_by_steps(struct sg_learner *l, const struct sg_learner_report *r)
 {
         struct sg_scaling_count count = count_of(l, r->now, r->cpu);
-        bool tells = l->job.whole && r->counters && (r->counters->has & SG_REPORT_STEP) &&
-                     !(r->counters->has & SG_REPORT_EPOCH);
+        bool tells = l->job.whole && r->counters && !isnan(l->counters->done);
         int k;
 
         if (!tells || (l->claims && !l->claims->by_steps))
@@ -230,7 +229,7 @@ static int move_by_steps(struct sg_learner *l, const struct sg_learner_report *r
         l->claims->by_steps = true;
         begin(l, r->cpu);
         sg_scaling_advance(&l->claims->scaling, &count);
-        scale(l, (double)r->counters->step, &count);
+        scale(l, l->counters->done, &count);
         return 0;
 }
 

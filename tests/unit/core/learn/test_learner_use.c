@@ -190,7 +190,21 @@ static struct sg_learner *make_whole(void)
 
 struct course {
         double now, cpu, x;
+        uint64_t batches; /* of an epoch; 0: it has none */
 };
+
+/* Where it is by its counters. */
+static struct sg_report counters_of(const struct course *c, double steps)
+{
+        uint64_t step = (uint64_t)lround(c->x * steps);
+
+        if (c->batches == 0)
+                return (struct sg_report){.has = SG_REPORT_STEP, .step = step};
+        return (struct sg_report){.has = SG_REPORT_EPOCH | SG_REPORT_STEP | SG_REPORT_TOTAL,
+                                  .epoch = 1 + step / c->batches,
+                                  .step = step % c->batches,
+                                  .total = c->batches};
+}
 
 /* So long with so many CPUs of its own, all of which it uses up; a report each second. steps: of
  * how many it says where it is, not that there are so many; 0: as a fraction. */
@@ -199,14 +213,14 @@ static void go(struct sg_learner *l, struct course *c, double own, double speed,
 {
         sg_learner_give(l, c->now, c->cpu, own);
         for (unsigned i = 0; i < seconds; i++) {
-                struct sg_report counters = {.has = SG_REPORT_STEP};
+                struct sg_report counters;
                 struct sg_learner_use u = {.use = {NONE, NONE, NONE, NONE}};
 
                 u.now = c->now += 1;
                 u.cpu = c->cpu += own;
                 c->x += speed;
                 sg_learner_use(l, &u);
-                counters.step = (uint64_t)lround(c->x * steps);
+                counters = counters_of(c, steps);
                 assert_int_equal(
                         sg_learner_report(l,
                                           &(struct sg_learner_report){
@@ -271,6 +285,43 @@ static void speed_is_learnt_by_steps_of_unknown_number(void **state)
         assert_int_equal(estimate(l, NULL, c.now, c.cpu).source, SG_SIZE_REPORTS);
 }
 
+static void speed_is_learnt_by_epochs_of_unknown_number(void **state)
+{
+        _cleanup_(sg_learner_freep) struct sg_learner *l = make_whole(), *again = NULL;
+        _cleanup_(sg_record_deinitp) struct sg_record r = {0};
+        struct course c = {.batches = 700};
+
+        (void)state;
+        go(l, &c, 1, .01, 12, 1e4);
+        go(l, &c, 2, .0175, 6, 1e4);
+        sg_learner_save(l, &r);
+        assert_int_equal(sg_learner_load(&again, &l->job, r.data, r.size), 0);
+        go(again, &c, 2, .0175, 6, 1e4);
+        assert_near(speedup(again, &c) / 1.75, 1, .05);
+        assert_int_equal(estimate(again, NULL, c.now, c.cpu).source, SG_SIZE_UNKNOWN);
+}
+
+/* Every second it says how far it was at its last fiftieth step, of 22 or 34 a second. */
+static void speed_is_learnt_by_coarse_reports(void **state)
+{
+        _cleanup_(sg_learner_freep) struct sg_learner *l = make_whole();
+        struct course c = {.now = 0};
+
+        (void)state;
+        for (unsigned i = 0; i < 40; i++) {
+                const bool one = i < 20;
+                struct course coarse;
+
+                c.x += one ? .0022 : .0034;
+                coarse = c;
+                coarse.x = 50 * floor(c.x * 1e4 / 50) / 1e4;
+                go(l, &coarse, one ? 1 : 2, 0, 1, 1e4);
+                c.now = coarse.now;
+                c.cpu = coarse.cpu;
+        }
+        assert_near(speedup(l, &c) / (34. / 22), 1, .1);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -285,6 +336,8 @@ int main(void)
                 cmocka_unit_test(an_exponent_can_be_given_later),
                 cmocka_unit_test(speed_is_learnt_by_what_it_does),
                 cmocka_unit_test(speed_is_learnt_by_steps_of_unknown_number),
+                cmocka_unit_test(speed_is_learnt_by_epochs_of_unknown_number),
+                cmocka_unit_test(speed_is_learnt_by_coarse_reports),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
