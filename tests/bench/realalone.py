@@ -35,10 +35,15 @@ def ways():
     }
 
 
+def learnt_size(script):
+    """A larger forest or matrix scales otherwise: what is learnt of it is compared with the same."""
+    return round(max(1, LEARN_SEC / realjobs.ALL[script]), 2)
+
+
 def measure_speed(options, go_through, script, way, seed):
     """Steps per second of its training."""
     env, cpus = ways()[way]
-    job = realjobs.Job(script, script, options.size, seed)
+    job = realjobs.Job(script, script, learnt_size(script), seed)
     with realmodes.Plain(options, env, ["taskset", "-c", ",".join(map(str, cpus))]) as mode:
         row = go_through(mode, [job], options.timeout)[0]
         return {"speed": realjobs.speed(mode.log(job)), "completion": row["completion"]}
@@ -51,7 +56,7 @@ def watch(mode, found, over):
 
 def learn_one(options, go_through, script):
     """Its node is its own, but for a while in the middle, in which a companion has one of the CPUs."""
-    job = realjobs.Job(script, script, round(max(1, LEARN_SEC / realjobs.ALL[script]), 2), 1)
+    job = realjobs.Job(script, script, learnt_size(script), 1)
     found, over = {}, threading.Event()
     with realmodes.MODES["growth"][1](options) as mode:
         def beside():
