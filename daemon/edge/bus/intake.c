@@ -34,7 +34,7 @@ struct sg_intake {
         uint8_t head[HEAD];
         size_t n_head; /* bytes that haven't gone on */
         bool admitted; /* the message whose head that is, or was */
-        uint64_t size, left, charged, since_usec, n_whole;
+        uint64_t size, left, charged, since_usec, n_whole, passed;
         int fds[FDS_MAX];
         size_t n_fds, n_all_fds; /* that haven't gone on; of this message */
 };
@@ -251,6 +251,7 @@ static int pass_piece(struct sg_intake *i)
         if (r < 0)
                 return r;
         i->left -= (uint64_t)r;
+        i->passed += (uint64_t)r;
         i->n_head = 0;
         if (i->left == 0) {
                 i->admitted = false;
@@ -298,6 +299,11 @@ bool sg_intake_holds(const struct sg_intake *i)
 uint64_t sg_intake_size(const struct sg_intake *i)
 {
         return i->size;
+}
+
+uint64_t sg_intake_passed(const struct sg_intake *i)
+{
+        return i->passed;
 }
 
 uint64_t sg_intake_since(const struct sg_intake *i)

@@ -39,5 +39,7 @@ bool sg_intake_is_between(const struct sg_intake *i);
 bool sg_intake_holds(const struct sg_intake *i);
 /* The size of the message that went on last, or is going on. */
 uint64_t sg_intake_size(const struct sg_intake *i);
+/* How much of messages has gone on. */
+uint64_t sg_intake_passed(const struct sg_intake *i);
 /* When the message that hasn't ended began, monotonic. */
 uint64_t sg_intake_since(const struct sg_intake *i);

@@ -39,6 +39,7 @@ struct sg_peer {
                                          client of its user */
         uint64_t retried;
         uint64_t n_whole; /* messages that have been handled */
+        uint64_t passed;  /* of the intake's, when the message's time began */
 
         /* outbox.c */
         sd_event_source *output; /* while something waits to be sent */

@@ -15,8 +15,9 @@
 /* Then all else in the loop has its turn: an event for each request would be most of its cost. */
 #define IN_A_ROW_MAX 16U
 #define IN_A_ROW_USEC (1 * SG_USEC_PER_MSEC)
-/* From a message's first byte to its last. */
+/* In this time a message ends, or so much of it arrives: it may be that we are slow. */
 #define MESSAGE_USEC (10 * SG_USEC_PER_SEC)
+#define MESSAGE_PART (1024U * 1024)
 /* A message that has to wait for room asks for it again after so long. */
 #define RETRY_USEC (20 * SG_USEC_PER_MSEC)
 /* A client that has read nothing for so long is given up where it keeps its user from being
@@ -211,20 +212,30 @@ static void wait_for_room(struct sg_peer *p, int why)
 
 static int on_message_timeout(sd_event_source *source, uint64_t usec, void *userdata)
 {
-        (void)source;
+        struct sg_peer *p = userdata;
+        uint64_t passed = sg_intake_passed(p->intake);
+
         (void)usec;
-        drop_unfinished(userdata);
-        return 0;
+        if (passed - p->passed < MESSAGE_PART) {
+                drop_unfinished(p);
+                return 0;
+        }
+        p->passed = passed;
+        (void)sd_event_source_set_time_relative(source, MESSAGE_USEC);
+        return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 }
 
 static void watch_message(struct sg_peer *p)
 {
-        if (sg_intake_is_between(p->intake))
+        if (sg_intake_is_between(p->intake)) {
                 p->message_timer = sd_event_source_disable_unref(p->message_timer);
-        else if (!p->message_timer)
-                (void)sd_event_add_time_relative(p->server->event, &p->message_timer,
-                                                 CLOCK_MONOTONIC, MESSAGE_USEC, 0,
-                                                 on_message_timeout, p);
+                return;
+        }
+        if (p->message_timer)
+                return;
+        p->passed = sg_intake_passed(p->intake);
+        (void)sd_event_add_time_relative(p->server->event, &p->message_timer, CLOCK_MONOTONIC,
+                                         MESSAGE_USEC, 0, on_message_timeout, p);
 }
 
 bool sg_peer_process(struct sg_peer *p)

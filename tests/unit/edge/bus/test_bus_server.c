@@ -273,6 +273,32 @@ static void test_unfinished_message(void **state)
         assert_others_are_served(f);
 }
 
+/* One that goes on arriving stays, however long all of it takes. */
+static void test_slow_message(void **state)
+{
+        /* 4 MiB and 1 KiB of fields */
+        static const unsigned char large[16] = {'l', 1, 0, 1, 0, 0, 64, 0, 1, 0, 0, 0, 0, 4},
+                                   small[32] = {'l', 1, 0, 1, 0, 0, 8, 0, 1, 0, 0, 0};
+        static const char part[64 * 1024];
+        struct fixture *f = *state;
+        _cleanup_close_ int a = open_raw(f->path), b = -1;
+
+        authenticate_raw(f, a);
+        send_raw(a, large, sizeof(large));
+        wait_until(f, sg_ledger_held(f->ledger, getuid(), SG_CHARGE_REQUESTS) > 0);
+        b = open_raw(f->path);
+        authenticate_raw(f, b);
+        send_raw(b, small, sizeof(small)); /* nothing more comes of this one */
+        for (size_t sent = 0; sent < MIB + MIB / 2; sent += sizeof(part)) {
+                send_raw(a, part, sizeof(part));
+                drain(f);
+        }
+        wait_until(f, is_closed(b));
+        drain(f);
+        assert_false(is_closed(a));
+        assert_others_are_served(f);
+}
+
 /* Limits */
 
 /* As many connections as it can get, each of which authenticates, as its time would be over else;
@@ -400,6 +426,7 @@ int main(void)
                 TEST(test_no_message_inside),
                 TEST(test_never_authenticates),
                 TEST(test_unfinished_message),
+                TEST(test_slow_message),
                 TEST(test_connections_per_user),
                 TEST(test_accepted_together),
                 TEST(test_places_of_the_gone),
