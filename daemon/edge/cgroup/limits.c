@@ -54,18 +54,13 @@ uint64_t sg_limit_whole_pages(uint64_t bytes)
 /* What the file should read after the write. */
 static uint64_t kernel_value(const struct sg_knob *k, bool v2, const char *file, uint64_t value)
 {
-        switch (k->kind) {
-        case SG_LIMIT_CPU_WEIGHT:
+        if (k->kind == SG_LIMIT_CPU_WEIGHT)
                 return v2 ? value : shares(value);
-        case SG_LIMIT_IO_WEIGHT:
+        if (k->kind == SG_LIMIT_IO_WEIGHT)
                 return strstr(file, "bfq") ? bfq_weight(value) : value;
-        case SG_LIMIT_MEMORY_HIGH:
-        case SG_LIMIT_MEMORY_MAX:
-        case SG_LIMIT_SWAP:
+        if (k->unit == SG_UNIT_BYTES || k->unit == SG_UNIT_SWAP)
                 return sg_limit_whole_pages(value);
-        default:
-                return sg_knob_held(k, value);
-        }
+        return sg_knob_held(k, value);
 }
 
 /* io.weight and io.bfq.weight read "default 100". */
