@@ -3,7 +3,6 @@
 
 #include "ctl/ask/pages.h"
 #include "base/parse.h"
-#include "ctl/ask/request.h"
 #include <errno.h>
 
 static int on_page(sd_bus_message *m, void *userdata, sd_bus_error *error)
@@ -23,7 +22,7 @@ int sg_pages_ask(struct sg_pages *p, const char *cursor, struct sg_error *e)
         r = sg_client_manager(p->client, p->member, &m, e);
         if (r < 0)
                 return r;
-        r = sg_request_append_filter(m, p->inv, p->flag,
+        r = sg_request_append_filter(m, p->inv, p->flag, &p->selection,
                                      p->left < SG_PAGE_MAX ? p->left : SG_PAGE_MAX);
         if (r >= 0)
                 r = sd_bus_message_append(m, "s", cursor);
@@ -65,6 +64,40 @@ int sg_pages_next(struct sg_pages *p, uint64_t n, const char *cursor, struct sg_
                 return 0;
         r = sg_pages_ask(p, cursor, e);
         return r < 0 ? r : 1;
+}
+
+/* 1 when another page is under way. */
+static int take_rows(struct sg_pages *p, sg_row_fn *each, void *userdata, struct sg_error *e)
+{
+        _cleanup_message_ sd_bus_message *m = NULL;
+        const char *cursor;
+        struct sg_row row;
+        uint64_t n = 0;
+        int r;
+
+        r = sg_pages_get(p, &m, e);
+        if (r < 0)
+                return r;
+        r = sd_bus_message_enter_container(m, 'a', SG_ROW_SIGNATURE);
+        for (; r >= 0 && (r = sg_row_read(m, &row)) > 0; n++)
+                r = each(&row, userdata);
+        if (r >= 0)
+                r = sd_bus_message_exit_container(m);
+        if (r >= 0)
+                r = sd_bus_message_read(m, "s", &cursor);
+        return r < 0 ? sg_error_garbled(e, r) : sg_pages_next(p, n, cursor, e);
+}
+
+int sg_pages_each_row(struct sg_pages *p, sg_row_fn *each, void *userdata, struct sg_error *e)
+{
+        int r;
+
+        p->member = "ListJobs";
+        r = sg_pages_ask(p, "", e);
+        while (r >= 0 && (r = take_rows(p, each, userdata, e)) > 0)
+                ;
+        sg_pages_deinit(p);
+        return r;
 }
 
 void sg_pages_deinit(struct sg_pages *p)

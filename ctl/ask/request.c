@@ -147,15 +147,32 @@ int sg_request_append_changes(sd_bus_message *m, const struct sg_invocation *inv
         return r < 0 ? r : sd_bus_message_close_container(m);
 }
 
+static int append_selection(sd_bus_message *m, const struct sg_selection *s)
+{
+        int r = 0;
+
+        if (s->own)
+                r = sd_bus_message_append(m, "{sv}", "own", "b", true);
+        if (r >= 0 && s->newest)
+                r = sd_bus_message_append(m, "{sv}", "newest", "b", true);
+        if (r >= 0 && s->name)
+                r = sd_bus_message_append(m, "{sv}", "name", "s", s->name);
+        if (r >= 0 && s->array > 0)
+                r = sd_bus_message_append(m, "{sv}", "array", "t", s->array);
+        return r;
+}
+
 int sg_request_append_filter(sd_bus_message *m, const struct sg_invocation *inv, const char *flag,
-                             uint64_t limit)
+                             const struct sg_selection *selection, uint64_t limit)
 {
         int r = sd_bus_message_open_container(m, 'a', "{sv}");
 
-        if (r >= 0)
+        if (r >= 0 && inv)
                 r = append_given(m, inv);
         if (r >= 0 && flag)
                 r = sd_bus_message_append(m, "{sv}", flag, "b", true);
+        if (r >= 0)
+                r = append_selection(m, selection);
         if (r >= 0)
                 r = sd_bus_message_append(m, "{sv}", "limit", "t", limit);
         return r < 0 ? r : sd_bus_message_close_container(m);

@@ -13,10 +13,17 @@ int sg_request_append_job(sd_bus_message *m, const struct sg_invocation *inv, co
 /* Appends the a{sv} of `set`: only what was given. */
 int sg_request_append_changes(sd_bus_message *m, const struct sg_invocation *inv);
 
-/* Appends the a{sv} of a filter. flag ("finished", "only_finished", "own") may be NULL, limit is
- * that of a page. */
+/* What narrows a list besides the options of the verb; false, NULL, 0: it doesn't. */
+struct sg_selection {
+        bool own, newest;
+        const char *name;
+        uint64_t array; /* number of its first task */
+};
+
+/* Appends the a{sv} of a filter. flag ("finished", "only_finished") may be NULL, limit is that of a
+ * page. */
 int sg_request_append_filter(sd_bus_message *m, const struct sg_invocation *inv, const char *flag,
-                             uint64_t limit);
+                             const struct sg_selection *selection, uint64_t limit);
 
 /* The working directory of the job, absolute. */
 int sg_request_workdir(const struct sg_invocation *inv, char **ret, struct sg_error *e);

@@ -68,49 +68,29 @@ static bool is_wanted(const struct sg_place *p, const struct sg_row *row)
         return states == 0 || (states >> state & 1) != 0;
 }
 
-/* Takes a page; 1 = the next is under way. */
-static int take_page(const struct sg_place *p, struct sg_pages *pages, struct sg_error *e)
+static int offer(const struct sg_row *row, void *userdata)
 {
-        _cleanup_message_ sd_bus_message *m = NULL;
-        const char *cursor;
-        struct sg_row row;
-        uint64_t n = 0;
-        int r = sg_pages_get(pages, &m, e);
+        const struct sg_place *p = userdata;
+        char meaning[128];
 
-        if (r >= 0)
-                r = sd_bus_message_enter_container(m, 'a', SG_ROW_SIGNATURE);
-        for (; r >= 0 && (r = sg_row_read(m, &row)) > 0; n++) {
-                char meaning[128];
-
-                (void)snprintf(meaning, sizeof(meaning), "%s, %s", row.name, row.state);
-                if (is_wanted(p, &row))
-                        sg_candidate(p, row.id, "", meaning);
-        }
-        if (r >= 0)
-                r = sd_bus_message_exit_container(m);
-        if (r >= 0)
-                r = sd_bus_message_read(m, "s", &cursor);
-        return r < 0 ? r : sg_pages_next(pages, n, cursor, e);
+        (void)snprintf(meaning, sizeof(meaning), "%s, %s", row->name, row->state);
+        if (is_wanted(p, row))
+                sg_candidate(p, row->id, "", meaning);
+        return 0;
 }
 
 void sg_candidates_jobs(const struct sg_place *p)
 {
-        const struct sg_invocation everybody = {0};
         bool finished = wanted_by(p->verb).finished;
         _cleanup_client_ struct sg_client c = {0};
-        _cleanup_(sg_pages_deinit) struct sg_pages pages = {.client = &c,
-                                                            .member = "ListJobs",
-                                                            .flag = finished ? "finished" : NULL,
-                                                            .inv = &everybody,
-                                                            .left = finished ? SG_PAGE_MAX
-                                                                             : SG_UNLIMITED};
+        struct sg_pages pages = {.client = &c,
+                                 .flag = finished ? "finished" : NULL,
+                                 .left = finished ? SG_PAGE_MAX : SG_UNLIMITED};
+        struct sg_place place = *p;
         struct sg_error e = {0};
-        int r = sg_client_open(&c, p->inv->socket, &e);
 
-        if (r >= 0)
-                r = sg_pages_ask(&pages, "", &e);
-        while (r >= 0 && (r = take_page(p, &pages, &e)) > 0)
-                ;
+        if (sg_client_open(&c, p->inv->socket, &e) >= 0)
+                (void)sg_pages_each_row(&pages, offer, &place, &e);
 }
 
 void sg_candidates_classes(const struct sg_place *p)

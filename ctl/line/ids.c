@@ -95,21 +95,3 @@ bool sg_id_matches(const char *asked, const char *id)
         return strcmp(asked, id) == 0 ||
                (id[len] == '\0' && strncmp(asked, id, len) == 0 && asked[len] == '@');
 }
-
-int sg_ids_parse(struct sg_ids *ids, char *const *words, size_t n, struct sg_error *e)
-{
-        for (size_t i = 0; i < n; i++) {
-                int r = sg_ids_add(ids, words[i]);
-
-                if (r == -ERANGE)
-                        return sg_error_set(e, SG_EXIT_OWN_FAILURE, words[i], NULL,
-                                            "'%s' are more than %u jobs", words[i], SG_ARRAY_MAX);
-                if (r == -EINVAL)
-                        return sg_error_set(e, SG_EXIT_OWN_FAILURE, words[i],
-                                            "give its number, such as 7, 5-9 or 7@host",
-                                            "'%s' is not a job", words[i]);
-                if (r < 0)
-                        return r;
-        }
-        return 0;
-}

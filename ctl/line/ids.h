@@ -2,7 +2,6 @@
 #pragma once
 /* Jobs as people name them: "7", "7@host", and "5-9" for five of them. Pure. */
 
-#include "ctl/line/error.h"
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -15,9 +14,6 @@ void sg_ids_deinit(struct sg_ids *ids);
 
 /* -EINVAL if it isn't of this form, -ERANGE if it names too many, -ENOMEM. */
 int sg_ids_add(struct sg_ids *ids, const char *word);
-
-/* The same for a verb's arguments, with the error described. */
-int sg_ids_parse(struct sg_ids *ids, char *const *words, size_t n, struct sg_error *e);
 
 /* Whether the governor's id may be the job that was asked for: at home it leaves the node out. */
 bool sg_id_matches(const char *asked, const char *id);

@@ -7,6 +7,7 @@
 #include "ctl/show/fields.h"
 #include "ctl/show/output.h"
 #include <math.h>
+#include <stdlib.h>
 
 const struct sg_column sg_row_columns[_SG_COLUMN_MAX] = {
         [SG_COLUMN_ID] = {"id", true, 0},
@@ -39,7 +40,7 @@ int sg_row_read(sd_bus_message *m, struct sg_row *r)
         return sd_bus_message_read(m, SG_ROW_SIGNATURE, &r->id, &r->name, &r->class, &r->user,
                                    &r->state, &r->reason, &r->submitted_usec, &r->started_usec,
                                    &r->ended_usec, &r->exit_code, &r->signal, &r->cpu_usec,
-                                   &r->memory_bytes, &r->command);
+                                   &r->memory_bytes, &r->command, &r->array, &r->index);
 }
 
 static uint64_t figure_of(const json_t *o, const char *key)
@@ -47,6 +48,11 @@ static uint64_t figure_of(const json_t *o, const char *key)
         const json_t *v = json_object_get(o, key);
 
         return json_is_integer(v) ? (uint64_t)json_integer_value(v) : SG_UNLIMITED;
+}
+
+static uint64_t number_of(const char *id)
+{
+        return strtoull(id, NULL, 10);
 }
 
 void sg_row_from_document(const json_t *job, struct sg_row *r)
@@ -70,6 +76,8 @@ void sg_row_from_document(const json_t *job, struct sg_row *r)
                 .cpu_usec = figure_of(usage, "cpu_usec"),
                 .memory_bytes = figure_of(usage, "memory_bytes"),
                 .command = sg_document_word(job, "command"),
+                .array = number_of(sg_document_word(job, "array")),
+                .index = figure_of(job, "array_index"),
                 .share = sg_document_number(share, "share"),
                 .weight = sg_document_number(share, "weight"),
                 .growth = sg_document_number(share, "growth_efficiency"),

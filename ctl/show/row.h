@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <systemd/sd-bus.h>
 
-#define SG_ROW_SIGNATURE "(sssssstttiitts)"
+#define SG_ROW_SIGNATURE "(sssssstttiittstt)"
 
 struct sg_row { /* strings belong to the message, or the document */
         const char *id, *name, *class, *user, *state, *reason;
@@ -16,6 +16,7 @@ struct sg_row { /* strings belong to the message, or the document */
         int32_t exit_code, signal;
         uint64_t cpu_usec, memory_bytes;
         const char *command;
+        uint64_t array, index; /* number of its array's first task, 0: it is none's; its index */
         struct sg_job_progress progress; /* as share, of a document only */
         double share, weight, growth;
         const char *list;

@@ -13,13 +13,9 @@ int sg_verb_control(const struct sg_invocation *inv, struct sg_error *e)
         };
         _cleanup_(sg_ids_deinit) struct sg_ids ids = {0};
         _cleanup_client_ struct sg_client c = {0};
+        struct sg_wanted w = {.inv = inv, .words = inv->args, .n = inv->n_args, .live = true};
         struct sg_jobset set = {.inv = inv, .member = members[inv->verb], .ids = &ids};
-        int r;
+        int r = sg_verb_find_jobs(&w, &c, &ids, e);
 
-        if (inv->n_args == 0)
-                return sg_verb_usage(inv, e);
-        r = sg_ids_parse(&ids, inv->args, inv->n_args, e);
-        if (r >= 0)
-                r = sg_client_open(&c, inv->socket, e);
         return r < 0 ? r : sg_jobset_call(&set, &c, e);
 }

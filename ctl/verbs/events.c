@@ -200,7 +200,7 @@ static int catch_up(struct follower *f, struct sg_client *c, uint64_t lines, str
 
 static int follow(struct follower *f, struct sg_client *c, uint64_t lines, struct sg_error *e)
 {
-        int r = sg_client_open(c, f->inv->socket, e);
+        int r = 0;
 
         for (;;) {
                 if (r >= 0)
@@ -215,10 +215,8 @@ static int follow(struct follower *f, struct sg_client *c, uint64_t lines, struc
 
 static int show(struct follower *f, struct sg_client *c, uint64_t lines, struct sg_error *e)
 {
-        int r = sg_client_open(c, f->inv->socket, e), q;
+        int r, q;
 
-        if (r < 0)
-                return r;
         if (f->inv->json)
                 f->list = json_array();
         else if (!f->inv->no_pager)
@@ -241,13 +239,14 @@ int sg_verb_events(const struct sg_invocation *inv, struct sg_error *e)
         struct follower f = {.inv = inv, .job = ""};
         uint64_t lines = inv->lines != UINT64_MAX ? inv->lines : SG_LINES_UNLESS_SAID;
         _cleanup_client_ struct sg_client c = {0};
-        int r;
+        struct sg_wanted w = {.inv = inv,
+                              .words = inv->args,
+                              .n = inv->n_args,
+                              .wordless = SG_WORDLESS_ALL,
+                              .one = true,
+                              .patience_usec = inv->follow ? SG_FOLLOW_PATIENCE_USEC : 0};
+        int r = sg_verb_find_jobs(&w, &c, &ids, e);
 
-        if (inv->n_args > 1)
-                return sg_verb_usage(inv, e);
-        r = sg_ids_parse(&ids, inv->args, inv->n_args, e);
-        if (r >= 0 && ids.n > 1)
-                return sg_verb_usage(inv, e);
         if (r < 0)
                 return r;
         if (ids.n == 1)

@@ -3,7 +3,6 @@
 
 #include "base/cleanup.h"
 #include "base/utf8.h"
-#include "ctl/line/ids.h"
 #include "ctl/show/decisions.h"
 #include "ctl/show/document.h"
 #include "ctl/show/output.h"
@@ -159,13 +158,13 @@ int sg_verb_explain(const struct sg_invocation *inv, struct sg_error *e)
 {
         _cleanup_(sg_ids_deinit) struct sg_ids ids = {0};
         _cleanup_client_ struct sg_client c = {0};
-        int r;
+        struct sg_wanted w = {.inv = inv,
+                              .words = inv->args,
+                              .n = inv->n_args,
+                              .wordless = inv->log ? SG_WORDLESS_ALL : SG_WORDLESS_LAST,
+                              .one = inv->log || inv->n_args == 0};
+        int r = sg_verb_find_jobs(&w, &c, &ids, e);
 
-        r = sg_ids_parse(&ids, inv->args, inv->n_args, e);
-        if (r >= 0 && (inv->log ? ids.n > 1 : ids.n == 0))
-                return sg_verb_usage(inv, e);
-        if (r >= 0)
-                r = sg_client_open(&c, inv->socket, e);
         if (r < 0)
                 return r;
         return inv->log ? explain_log(&c, inv, ids.n > 0 ? ids.v[0] : "", e)

@@ -337,24 +337,20 @@ static int follow(struct follower *f, struct sg_error *e)
         int r;
 
         f->inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-        r = sg_client_open(f->client, f->printer->inv->socket, e);
-        for (;;) {
-                if (r >= 0)
-                        r = follow_connected(f, e);
-                if (r != -ECONNRESET)
-                        return r;
+        while ((r = follow_connected(f, e)) == -ECONNRESET) {
                 f->slot = sd_bus_slot_unref(f->slot);
                 r = sg_client_reopen(f->client, SG_FOLLOW_PATIENCE_USEC, e);
+                if (r < 0)
+                        break;
         }
+        return r;
 }
 
 static int print_once(struct printer *p, struct sg_logfile *l, struct sg_client *c,
                       struct sg_error *e)
 {
-        int r = sg_client_open(c, p->inv->socket, e), q;
+        int r = sg_logfile_open(l, c, e), q;
 
-        if (r >= 0)
-                r = sg_logfile_open(l, c, e);
         if (r < 0 || l->fd < 0) /* it has not begun: nothing was written */
                 return r;
         r = skip_to_lines(p->inv, l, e);
@@ -369,19 +365,19 @@ static int print_once(struct printer *p, struct sg_logfile *l, struct sg_client 
         return r < 0 ? r : q;
 }
 
-static int logs(const struct sg_invocation *inv, const char *id, struct sg_error *e)
+static int logs(struct sg_client *c, const struct sg_invocation *inv, const char *id,
+                struct sg_error *e)
 {
-        _cleanup_client_ struct sg_client c = {0};
         struct sg_logfile log = {.id = id, .want_stderr = inv->stderr_file, .fd = -1};
         struct printer printer = {.inv = inv,
                                   .id = id,
                                   .terminal = sg_output_is_terminal() && !inv->raw && !inv->json,
                                   .visible = {.put = put, .live = inv->follow}};
         struct follower f = {
-                .client = &c, .log = &log, .printer = &printer, .inotify = -1, .watch = -1};
+                .client = c, .log = &log, .printer = &printer, .inotify = -1, .watch = -1};
         int r;
 
-        r = inv->follow ? follow(&f, e) : print_once(&printer, &log, &c, e);
+        r = inv->follow ? follow(&f, e) : print_once(&printer, &log, c, e);
         if (r >= 0)
                 r = flush_line(&printer);
         sd_bus_slot_unref(f.slot);
@@ -394,12 +390,14 @@ static int logs(const struct sg_invocation *inv, const char *id, struct sg_error
 int sg_verb_logs(const struct sg_invocation *inv, struct sg_error *e)
 {
         _cleanup_(sg_ids_deinit) struct sg_ids ids = {0};
-        int r;
+        _cleanup_client_ struct sg_client c = {0};
+        struct sg_wanted w = {.inv = inv,
+                              .words = inv->args,
+                              .n = inv->n_args,
+                              .wordless = SG_WORDLESS_LAST,
+                              .one = true,
+                              .patience_usec = inv->follow ? SG_FOLLOW_PATIENCE_USEC : 0};
+        int r = sg_verb_find_jobs(&w, &c, &ids, e);
 
-        if (inv->n_args != 1)
-                return sg_verb_usage(inv, e);
-        r = sg_ids_parse(&ids, inv->args, 1, e);
-        if (r >= 0 && ids.n > 1)
-                return sg_verb_usage(inv, e);
-        return r < 0 ? r : logs(inv, ids.v[0], e);
+        return r < 0 ? r : logs(&c, inv, ids.v[0], e);
 }

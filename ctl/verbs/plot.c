@@ -4,7 +4,6 @@
 #include "ctl/show/plot.h"
 #include "base/cleanup.h"
 #include "base/utf8.h"
-#include "ctl/line/ids.h"
 #include "ctl/show/document.h"
 #include "ctl/show/output.h"
 #include "ctl/show/svg.h"
@@ -91,14 +90,14 @@ int sg_verb_plot(const struct sg_invocation *inv, struct sg_error *e)
 {
         _cleanup_(sg_ids_deinit) struct sg_ids ids = {0};
         _cleanup_client_ struct sg_client c = {0};
-        int r;
+        struct sg_wanted w = {.inv = inv,
+                              .words = inv->args,
+                              .n = inv->n_args,
+                              .wordless = SG_WORDLESS_LAST,
+                              .one = true};
+        int r = sg_verb_check_form(inv, e);
 
-        r = sg_ids_parse(&ids, inv->args, inv->n_args, e);
-        if (r >= 0 && ids.n != 1)
-                return sg_verb_usage(inv, e);
         if (r >= 0)
-                r = sg_verb_check_form(inv, e);
-        if (r >= 0)
-                r = sg_client_open(&c, inv->socket, e);
+                r = sg_verb_find_jobs(&w, &c, &ids, e);
         return r < 0 ? r : plot(&c, inv, ids.v[0], e);
 }

@@ -22,20 +22,18 @@ int sg_verb_set(const struct sg_invocation *inv, struct sg_error *e)
                                 .append = append_changes,
                                 .userdata = &changes,
                                 .reports_limits = true};
-        size_t n_jobs = 0;
+        struct sg_wanted w = {.inv = inv, .words = inv->args, .live = true};
         int r;
 
-        while (n_jobs < inv->n_args && !strchr(inv->args[n_jobs], '='))
-                n_jobs++;
-        for (size_t i = n_jobs; i < inv->n_args; i++) {
+        while (w.n < inv->n_args && !strchr(inv->args[w.n], '='))
+                w.n++;
+        for (size_t i = w.n; i < inv->n_args; i++) {
                 r = sg_options_set(&changes, inv->args[i], e);
                 if (r < 0)
                         return r;
         }
-        if (n_jobs == 0 || !sg_options_any_key(&changes))
+        if (!sg_options_any_key(&changes))
                 return sg_verb_usage(inv, e);
-        r = sg_ids_parse(&ids, inv->args, n_jobs, e);
-        if (r >= 0)
-                r = sg_client_open(&c, inv->socket, e);
+        r = sg_verb_find_jobs(&w, &c, &ids, e);
         return r < 0 ? r : sg_jobset_call(&set, &c, e);
 }

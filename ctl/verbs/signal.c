@@ -15,6 +15,7 @@ int sg_verb_signal(const struct sg_invocation *inv, struct sg_error *e)
         _cleanup_(sg_ids_deinit) struct sg_ids ids = {0};
         _cleanup_client_ struct sg_client c = {0};
         int32_t signal = 0;
+        struct sg_wanted w = {.inv = inv, .words = inv->args, .live = true};
         struct sg_jobset set = {.inv = inv,
                                 .member = "Signal",
                                 .ids = &ids,
@@ -28,8 +29,7 @@ int sg_verb_signal(const struct sg_invocation *inv, struct sg_error *e)
                 return sg_error_set(e, SG_EXIT_OWN_FAILURE, inv->args[inv->n_args - 1],
                                     "give a name such as TERM or USR1, or a number",
                                     "'%s' is not a signal", inv->args[inv->n_args - 1]);
-        r = sg_ids_parse(&ids, inv->args, inv->n_args - 1, e);
-        if (r >= 0)
-                r = sg_client_open(&c, inv->socket, e);
+        w.n = inv->n_args - 1;
+        r = sg_verb_find_jobs(&w, &c, &ids, e);
         return r < 0 ? r : sg_jobset_call(&set, &c, e);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* status: the node and its live jobs, or all about some jobs. */
+/* status: the node, its live jobs and the caller's last one, or all about some jobs. */
 
 #include "base/cleanup.h"
 #include "ctl/line/ids.h"
@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static int node_status(struct sg_client *c, const struct sg_invocation *inv, struct sg_error *e)
+static int print_node(struct sg_client *c, const struct sg_invocation *inv, struct sg_error *e)
 {
         _cleanup_json_ json_t *status = NULL;
         _cleanup_free_ char *text = NULL;
@@ -63,16 +63,38 @@ static int job_status(struct sg_client *c, const struct sg_invocation *inv,
         return 0;
 }
 
+/* An array is in the table, as far as it lives; all about each of its tasks would hide the rest. */
+static int node_status(const struct sg_wanted *w, struct sg_error *e)
+{
+        _cleanup_(sg_ids_deinit) struct sg_ids ids = {0};
+        _cleanup_client_ struct sg_client c = {0};
+        int r = sg_client_open(&c, w->inv->socket, e);
+
+        if (r >= 0)
+                r = print_node(&c, w->inv, e);
+        if (r >= 0 && !w->inv->json)
+                r = sg_find_jobs(w, &c, &ids, e);
+        if (r < 0 || ids.n == 0)
+                return r;
+        (void)putchar('\n');
+        if (ids.n == 1)
+                return job_status(&c, w->inv, &ids, e);
+        (void)printf("Your last job is an array, %s to %s.\n", ids.v[0], ids.v[ids.n - 1]);
+        return 0;
+}
+
 int sg_verb_status(const struct sg_invocation *inv, struct sg_error *e)
 {
         _cleanup_(sg_ids_deinit) struct sg_ids ids = {0};
         _cleanup_client_ struct sg_client c = {0};
+        struct sg_wanted w = {.inv = inv,
+                              .words = inv->args,
+                              .n = inv->n_args,
+                              .wordless = SG_WORDLESS_LAST_IF_ANY};
         int r;
 
-        r = sg_ids_parse(&ids, inv->args, inv->n_args, e);
-        if (r >= 0)
-                r = sg_client_open(&c, inv->socket, e);
-        if (r < 0)
-                return r;
-        return ids.n > 0 ? job_status(&c, inv, &ids, e) : node_status(&c, inv, e);
+        if (inv->n_args == 0)
+                return node_status(&w, e);
+        r = sg_verb_find_jobs(&w, &c, &ids, e);
+        return r < 0 ? r : job_status(&c, inv, &ids, e);
 }

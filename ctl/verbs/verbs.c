@@ -4,6 +4,7 @@
 #include "ctl/verbs/verbs.h"
 #include "base/cleanup.h"
 #include "proto/names.h"
+#include <errno.h>
 #include <stdio.h>
 
 int sg_verb_usage(const struct sg_invocation *inv, struct sg_error *e)
@@ -17,6 +18,46 @@ int sg_verb_usage(const struct sg_invocation *inv, struct sg_error *e)
                                     v->name);
         return sg_error_set(e, SG_EXIT_OWN_FAILURE, NULL, hint, "%s wants %s", v->name,
                             v->arguments);
+}
+
+/* A word that is no number is a name. */
+static int check_words(const struct sg_wanted *w, struct sg_error *e)
+{
+        _cleanup_(sg_ids_deinit) struct sg_ids ids = {0};
+        size_t names = 0;
+
+        for (size_t i = 0; i < w->n; i++) {
+                int r = sg_ids_add(&ids, w->words[i]);
+
+                if (r == -ERANGE)
+                        return sg_error_set(e, SG_EXIT_OWN_FAILURE, w->words[i], NULL,
+                                            "'%s' are more than %u jobs", w->words[i],
+                                            SG_ARRAY_MAX);
+                if (r < 0 && r != -EINVAL)
+                        return r;
+                names += r < 0;
+        }
+        if ((w->n == 0 && w->wordless == SG_WORDLESS_WRONG) || (w->one && ids.n + names > 1))
+                return sg_verb_usage(w->inv, e);
+        return 0;
+}
+
+int sg_verb_find_jobs(const struct sg_wanted *w, struct sg_client *c, struct sg_ids *ids,
+                      struct sg_error *e)
+{
+        int r = check_words(w, e);
+
+        if (r < 0)
+                return r;
+        r = sg_client_open(c, w->inv->socket, e);
+        for (;;) {
+                if (r >= 0)
+                        r = sg_find_jobs(w, c, ids, e);
+                if (r != -ECONNRESET || w->patience_usec == 0)
+                        return r;
+                sg_ids_deinit(ids);
+                r = sg_client_reopen(c, w->patience_usec, e);
+        }
 }
 
 int sg_verb_check_form(const struct sg_invocation *inv, struct sg_error *e)

@@ -4,6 +4,7 @@
 
 #include "ctl/ask/client.h"
 #include "ctl/ask/command.h"
+#include "ctl/ask/find.h"
 #include "ctl/line/options.h"
 
 typedef int sg_verb_fn(const struct sg_invocation *inv, struct sg_error *e);
@@ -35,5 +36,9 @@ int sg_verb_config_check(struct sg_client *c, const struct sg_invocation *inv, c
 void sg_verb_print_help(const struct sg_invocation *inv);
 /* "VERB wants ARGUMENTS" */
 int sg_verb_usage(const struct sg_invocation *inv, struct sg_error *e);
+/* Connects, and finds the jobs that a verb is to work on. What is wrong with the words themselves
+ * is said before anybody is asked. */
+int sg_verb_find_jobs(const struct sg_wanted *w, struct sg_client *c, struct sg_ids *ids,
+                      struct sg_error *e);
 /* One of --svg, --csv and --json at most. */
 int sg_verb_check_form(const struct sg_invocation *inv, struct sg_error *e);

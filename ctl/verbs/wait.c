@@ -111,14 +111,9 @@ static int wait_all(struct sg_client *c, const struct sg_ids *ids, struct waiter
 
         if (inv->timeout != SG_UNLIMITED)
                 calls.deadline_usec = sg_now_monotonic_usec() + inv->timeout;
-        r = sg_client_open(c, inv->socket, e);
-        for (;;) {
-                if (r >= 0)
-                        r = sg_calls_run(&calls, e);
-                if (r != -ECONNRESET)
-                        break;
-                r = sg_client_reopen(c, SG_FOLLOW_PATIENCE_USEC, e);
-        }
+        while ((r = sg_calls_run(&calls, e)) == -ECONNRESET &&
+               (r = sg_client_reopen(c, SG_FOLLOW_PATIENCE_USEC, e)) >= 0)
+                ;
         sg_calls_deinit(&calls);
         if (r > 0)
                 return timed_out(inv, e);
@@ -130,12 +125,15 @@ int sg_verb_wait(const struct sg_invocation *inv, struct sg_error *e)
         _cleanup_(sg_ids_deinit) struct sg_ids ids = {0};
         _cleanup_client_ struct sg_client c = {0};
         _cleanup_free_ int *status = NULL;
+        struct sg_wanted wanted = {.inv = inv,
+                                   .words = inv->args,
+                                   .n = inv->n_args,
+                                   .wordless = SG_WORDLESS_LAST,
+                                   .patience_usec = SG_FOLLOW_PATIENCE_USEC};
         struct waiter w = {.inv = inv};
         int r;
 
-        if (inv->n_args == 0)
-                return sg_verb_usage(inv, e);
-        r = sg_ids_parse(&ids, inv->args, inv->n_args, e);
+        r = sg_verb_find_jobs(&wanted, &c, &ids, e);
         if (r < 0)
                 return r;
         w.status = status = calloc(ids.n, sizeof(*status));

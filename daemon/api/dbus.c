@@ -53,7 +53,7 @@ const sd_bus_vtable sg_dbus_manager_vtable[] = {
         METHOD("DryRun", "a{sv}ayayay", "s"),
         METHOD("Run", "a{sv}ayh", "t"),
         METHOD("Attach", "t", "hhhasas"),
-        METHOD("ListJobs", "a{sv}s", "a(sssssstttiitts)s"),
+        METHOD("ListJobs", "a{sv}s", "a(sssssstttiittstt)s"),
         METHOD("DescribeJobs", "a{sv}s", "ass"),
         METHOD("DescribeJob", "s", "s"),
         METHOD("WaitJob", "s", "sis"),

@@ -133,6 +133,19 @@ int sg_json_dump(json_t *o, char **ret)
         return 0;
 }
 
+/* The id of its array, which is that of the first task. */
+static json_t *array_or_null(const struct sg_manager *m, const struct sg_job *j)
+{
+        struct sg_job_key key = j->key;
+        char id[SG_JOB_ID_MAX];
+
+        if (j->array_first == 0)
+                return json_null();
+        key.n = j->array_first;
+        sg_job_id_format(id, &key, m->node.name);
+        return json_string(id);
+}
+
 int sg_job_document(struct sg_manager *m, const struct sg_job *j, struct sg_live *live, bool full,
                     char **ret)
 {
@@ -152,6 +165,7 @@ int sg_job_document(struct sg_manager *m, const struct sg_job *j, struct sg_live
         json_object_set_new(o, "node", json_string(m->node.name));
         json_object_set_new(o, "attempt", json_integer((json_int_t)j->key.attempt));
         json_object_set_new(o, "priority", json_integer(j->priority));
+        json_object_set_new(o, "array", array_or_null(m, j));
         json_object_set_new(o, "array_index",
                             j->array_first > 0 ? json_integer(j->array_index) : json_null());
         json_object_set_new(o, "command", full ? string_or_null(j->command) : json_null());

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Lists, by pages: first the live jobs in order of N (cursor "L<n>": after n), then, if asked for,
- * the finished ones from the store, newest first (cursor "F<n>": before n). A page is bounded, so
- * that neither we nor a client hold more than that.
+ * Lists, by pages: first the live jobs in order of N, or the newest first (cursor "L<n>": behind
+ * n), then, if asked for, the finished ones from the store, newest first (cursor "F<n>": before n).
+ * A page is bounded, so that neither we nor a client hold more than that.
  */
 #include "api/internal.h"
 #include "base/parse.h"
@@ -12,9 +12,9 @@
 #include <string.h>
 
 static const enum sg_value_type row_types[] = {
-        SG_VALUE_TEXT, SG_VALUE_TEXT, SG_VALUE_TEXT, SG_VALUE_TEXT, SG_VALUE_TEXT,
-        SG_VALUE_TEXT, SG_VALUE_U64,  SG_VALUE_U64,  SG_VALUE_U64,  SG_VALUE_I32,
-        SG_VALUE_I32,  SG_VALUE_U64,  SG_VALUE_U64,  SG_VALUE_TEXT,
+        SG_VALUE_TEXT, SG_VALUE_TEXT, SG_VALUE_TEXT, SG_VALUE_TEXT, SG_VALUE_TEXT, SG_VALUE_TEXT,
+        SG_VALUE_U64,  SG_VALUE_U64,  SG_VALUE_U64,  SG_VALUE_I32,  SG_VALUE_I32,  SG_VALUE_U64,
+        SG_VALUE_U64,  SG_VALUE_TEXT, SG_VALUE_U64,  SG_VALUE_U64,
 };
 static const enum sg_value_type document_types[] = {SG_VALUE_TEXT};
 
@@ -94,7 +94,8 @@ static bool fits(const struct sg_filter *f, const struct sg_job *j, const struct
         return (!f->own || own) && (!f->user || strcmp(f->user, j->user) == 0) &&
                (!f->state || strcmp(f->state, sg_job_state_to_string(j->state)) == 0) &&
                (!f->name || strcmp(f->name, j->name) == 0) &&
-               (!f->class || strcmp(f->class, j->class) == 0) && f->since == 0 && f->until == 0;
+               (!f->class || strcmp(f->class, j->class) == 0) &&
+               (f->array == 0 || f->array == j->array_first) && f->since == 0 && f->until == 0;
 }
 
 static int append_document(struct page *p, const struct sg_job *j, struct sg_live *live, bool full)
@@ -135,6 +136,8 @@ static void append_row(struct page *p, const struct sg_job *j, struct sg_live *l
         sg_reply_u64(r, "cpu_usec", c.cpu_usec);
         sg_reply_u64(r, "memory_bytes", c.memory_bytes);
         sg_reply_text(r, "command", command);
+        sg_reply_u64(r, "array", j->array_first);
+        sg_reply_u64(r, "array_index", j->array_first > 0 ? (uint64_t)j->array_index : 0);
         sg_reply_close_row(r);
 }
 
@@ -190,16 +193,23 @@ static bool is_listed_as_live(const struct page *p, const struct sg_live *l)
                !(p->request.filter.finished && sg_life_end_is_asked(&l->life));
 }
 
+/* Whether it was on a page before this one. */
+static bool was_listed(const struct page *p, uint64_t n)
+{
+        return p->after > 0 && (p->request.filter.newest ? n >= p->after : n <= p->after);
+}
+
 static void add_live(struct page *p)
 {
         struct sg_manager *m = p->call->manager;
         struct sg_client *c = sg_call_client(p->call);
-        struct sg_live *l;
+        const struct sg_list *all = &m->jobs->all, *at = all;
+        bool newest = p->request.filter.newest;
 
-        sg_list_foreach (l, &m->jobs->all, link) {
-                if (p->rows == p->request.filter.limit)
-                        break;
-                if (l->job.key.n <= p->after || !is_listed_as_live(p, l) ||
+        while (p->rows < p->request.filter.limit && (at = newest ? at->prev : at->next) != all) {
+                struct sg_live *l = sg_list_entry(at, struct sg_live, link);
+
+                if (was_listed(p, l->job.key.n) || !is_listed_as_live(p, l) ||
                     (c && !sg_caller_may_see(m, &c->caller, l->job.uid)) ||
                     !fits(&p->request.filter, &l->job, c))
                         continue;
@@ -229,10 +239,12 @@ static void add_finished(struct page *p)
 {
         struct sg_manager *m = p->call->manager;
         struct sg_client *c = sg_call_client(p->call);
-        bool all = sg_caller_sees_all(m, &c->caller);
+        bool own = p->request.filter.own, all = !own && sg_caller_sees_all(m, &c->caller);
         struct sg_store_query q = {
                 .uid = all ? SG_UNLIMITED : c->caller.uid,
                 .finished_only = true,
+                .submitted_only = own,
+                .array = p->request.filter.array,
                 .user = p->request.filter.user,
                 .state = p->request.filter.state,
                 .name = p->request.filter.name,

@@ -12,8 +12,9 @@
 
 /* What is wanted of jobs that are listed. */
 struct sg_filter {
-        uint64_t finished, only_finished, own; /* bool */
-        char *user, *state, *name, *class;     /* NULL: any */
+        uint64_t finished, only_finished, own, newest; /* bool */
+        char *user, *state, *name, *class;             /* NULL: any */
+        uint64_t array; /* tasks of the one that begins with this job; 0: any */
         uint64_t since, until, limit;
 };
 

@@ -65,6 +65,8 @@ enum sg_store_tag {
         SG_STORE_TAG_TIME,
         SG_STORE_TAG_FREEZE, /* enum sg_freeze */
         SG_STORE_TAG_ON,
+        SG_STORE_TAG_SUBMITTED,
+        SG_STORE_TAG_ARRAY,
         SG_STORE_TAG_STORED, /* bytes of what was submitted, of a live job */
         _SG_STORE_TAG_MAX,
 };

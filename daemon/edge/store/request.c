@@ -154,6 +154,8 @@ void sg_store_list(struct sg_store *s, const struct sg_store_query *query, sg_st
         sg_record_put_str(out, SG_STORE_TAG_ORIGIN, query->origin);
         sg_record_put_u64(out, SG_STORE_TAG_UID, query->uid);
         sg_record_put_u64(out, SG_STORE_TAG_FINISHED, query->finished_only);
+        sg_record_put_u64(out, SG_STORE_TAG_SUBMITTED, query->submitted_only);
+        sg_record_put_u64(out, SG_STORE_TAG_ARRAY, query->array);
         sg_record_put_str(out, SG_STORE_TAG_STATE, query->state);
         sg_record_put_str(out, SG_STORE_TAG_NAME, query->name);
         sg_record_put_str(out, SG_STORE_TAG_CLASS, query->class);

@@ -120,10 +120,11 @@ void sg_store_finish(struct sg_store *s, const struct sg_job *job, sg_store_cb c
 
 /* Queries: `each` per job, in the order asked for, then `done` once. */
 struct sg_store_query {
-        uint64_t n;         /* exactly this job (latest attempt), 0 = any */
-        const char *origin; /* with n */
-        uint64_t uid;       /* only this user's, SG_UNLIMITED = all */
-        bool finished_only;
+        uint64_t n;                              /* exactly this job (latest attempt), 0 = any */
+        const char *origin;                      /* with n */
+        uint64_t uid;                            /* only this user's, SG_UNLIMITED = all */
+        bool finished_only, submitted_only;      /* the latter: none that others started */
+        uint64_t array;                          /* array_first, 0 = any */
         const char *user, *state, *name, *class; /* NULL = any */
         uint64_t since_usec, until_usec;         /* ended; 0 = any */
         uint64_t before; /* page cursor: only jobs with n < before; 0 = from the newest */

@@ -73,6 +73,8 @@ static int bind_query(sqlite3_stmt *stmt, const struct sg_store_query *q)
         (void)sqlite3_bind_int64(stmt, 7, q->until_usec ? at_most(q->until_usec) : INT64_MAX);
         (void)sqlite3_bind_int64(stmt, 8, at_most(q->limit));
         sg_sql_bind_text(stmt, 9, q->user);
+        (void)sqlite3_bind_int64(stmt, 10, at_most(q->array));
+        (void)sqlite3_bind_int64(stmt, 11, q->submitted_only);
         return 0;
 }
 

@@ -21,7 +21,8 @@ _Static_assert(SG_JOB_FINAL == 32, "the SQL below and in schema.c has this numbe
 #define QUERY                                                                                      \
         " AND (?2 = -1 OR uid = ?2) AND (?3 < 0 OR state = ?3) AND (?4 IS NULL OR name = ?4)"      \
         " AND (?5 IS NULL OR class = ?5) AND (?9 IS NULL OR user = ?9)"                            \
-        " AND ended_usec BETWEEN ?6 AND ?7"                                                        \
+        " AND ended_usec BETWEEN ?6 AND ?7 AND (?11 = 0 OR adopted = 0)"                           \
+        " AND n >= ?10 AND (?10 = 0 OR array_first = ?10)"                                         \
         " ORDER BY n DESC LIMIT ?8"
 #define EVENT "SELECT seq, time_usec, origin, n, attempt, uid, state, reason FROM events"
 #define EVENT_FILTER "(?2 = -1 OR uid = ?2) AND (?3 = 0 OR (n = ?3 AND origin = ?5))"

@@ -49,6 +49,8 @@ static int list(struct sg_writer *w, const struct sg_store_message *m)
                 .n = sg_store_message_u64(m, SG_STORE_TAG_N),
                 .uid = sg_store_message_u64(m, SG_STORE_TAG_UID),
                 .finished_only = sg_store_message_u64(m, SG_STORE_TAG_FINISHED) != 0,
+                .submitted_only = sg_store_message_u64(m, SG_STORE_TAG_SUBMITTED) != 0,
+                .array = sg_store_message_u64(m, SG_STORE_TAG_ARRAY),
                 .since_usec = sg_store_message_u64(m, SG_STORE_TAG_SINCE),
                 .until_usec = sg_store_message_u64(m, SG_STORE_TAG_UNTIL),
                 .before = sg_store_message_u64(m, SG_STORE_TAG_BEFORE),

@@ -162,8 +162,8 @@ static void expect_plans(void)
         expect_plan(SG_SQL_JOBS_LIVE,
                     "SCAN jobs USING INDEX jobs_live; CORRELATED SCALAR SUBQUERY 1; "
                     "SEARCH specs USING INTEGER PRIMARY KEY (rowid=?); ");
-        expect_plan(SG_SQL_JOBS_ALL, "SEARCH jobs USING INDEX jobs_key (n<?); ");
-        expect_plan(SG_SQL_JOBS_FINISHED, "SEARCH jobs USING INDEX jobs_key (n<?); ");
+        expect_plan(SG_SQL_JOBS_ALL, "SEARCH jobs USING INDEX jobs_key (n>? AND n<?); ");
+        expect_plan(SG_SQL_JOBS_FINISHED, "SEARCH jobs USING INDEX jobs_key (n>? AND n<?); ");
         expect_plan(SG_SQL_COUNT_FINISHED, "SCAN jobs USING INDEX jobs_ended; ");
         expect_plan(SG_SQL_PRUNE_AGE,
                     "SEARCH jobs USING INTEGER PRIMARY KEY (rowid=?); LIST SUBQUERY 1; "
