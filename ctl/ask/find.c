@@ -81,39 +81,50 @@ static const char *span(const struct submission *s, char *buf, size_t size)
 
 /* The tasks of an array */
 
+struct task {
+        char id[SG_JOB_ID_MAX];
+        uint64_t n, index; /* both rise along an array */
+};
+
 struct tasks {
-        char (*ids)[SG_JOB_ID_MAX];
+        struct task *v; /* owned */
         size_t n;
 };
+
+static void drop_tasks(struct tasks *t)
+{
+        free(t->v);
+}
 
 static int add_task(const struct sg_row *row, void *userdata)
 {
         struct tasks *t = userdata;
-        char(*grown)[SG_JOB_ID_MAX] = reallocarray(t->ids, t->n + 1, sizeof(*grown));
+        struct task *grown = reallocarray(t->v, t->n + 1, sizeof(*grown)), *at;
 
         if (!grown)
                 return -ENOMEM;
-        t->ids = grown;
-        (void)snprintf(t->ids[t->n++], sizeof(*t->ids), "%s", row->id);
+        t->v = grown;
+        at = &t->v[t->n++];
+        *at = (struct task){.n = number_of(row->id), .index = row->index};
+        (void)snprintf(at->id, sizeof(at->id), "%s", row->id);
         return 0;
 }
 
 static int by_number(const void *a, const void *b)
 {
-        uint64_t x = number_of(a), y = number_of(b);
+        const struct task *x = a, *y = b;
 
-        return x < y ? -1 : x > y;
+        return x->n < y->n ? -1 : x->n > y->n;
 }
 
-static int append_tasks(struct sg_ids *ids, struct tasks *t)
+/* In order of their numbers: the live ones come first, the others the newest first. */
+static int list_tasks(struct sg_client *c, const char *flag, struct sg_selection selection,
+                      struct tasks *t, struct sg_error *e)
 {
-        int r = 0;
+        int r = list(c, flag, selection, SG_UNLIMITED, add_task, t, e);
 
-        if (t->n > 0)
-                qsort(t->ids, t->n, sizeof(*t->ids), by_number);
-        for (size_t i = 0; r >= 0 && i < t->n; i++)
-                r = sg_ids_add(ids, t->ids[i]);
-        free(t->ids);
+        if (r >= 0 && t->n > 0)
+                qsort(t->v, t->n, sizeof(*t->v), by_number);
         return r;
 }
 
@@ -134,22 +145,72 @@ static int append_submission(const struct sg_wanted *w, struct sg_client *c, con
                              struct submission *s, struct sg_ids *ids, struct sg_error *e)
 {
         struct sg_selection selection = {.own = true, .array = s->array, .name = name};
-        struct tasks t = {0};
+        _cleanup_(drop_tasks) struct tasks t = {0};
         int r;
 
         if (s->array == 0)
                 return sg_ids_add(ids, s->id);
-        r = list(c, w->live ? NULL : "finished", selection, SG_UNLIMITED, add_task, &t, e);
-        if (r < 0) {
-                free(t.ids);
+        r = list_tasks(c, w->live ? NULL : "finished", selection, &t, e);
+        if (r < 0 || t.n == 0)
                 return r;
-        }
-        r = append_tasks(ids, &t);
-        if (r >= 0 && t.n > 0) {
-                s->first = number_of(ids->v[ids->n - t.n]);
-                s->last = number_of(ids->v[ids->n - 1]);
+        s->first = t.v[0].n;
+        s->last = t.v[t.n - 1].n;
+        for (size_t i = 0; r >= 0 && i < t.n; i++)
+                r = sg_ids_add(ids, t.v[i].id);
+        return r;
+}
+
+/* "7[3-5]" */
+
+/* Nodes have had other names: such a one is in the ids of its jobs. */
+static bool is_of_node(const struct task *t, const struct sg_ids_tasks *asked)
+{
+        const char *node = strchr(t->id, '@'), *at = strchr(asked->id, '@');
+
+        return !node || (at && strcmp(node, at) == 0);
+}
+
+static int no_task(const struct sg_ids_tasks *asked, uint64_t index, const struct tasks *t,
+                   struct sg_error *e)
+{
+        char hint[96];
+
+        if (t->n == 0)
+                return sg_error_set(e, SG_EXIT_OWN_FAILURE, asked->id,
+                                    "an array has the number of its first task",
+                                    "there is no array %s", asked->id);
+        (void)snprintf(hint, sizeof(hint), "they go from %" PRIu64 " to %" PRIu64, t->v[0].index,
+                       t->v[t->n - 1].index);
+        return sg_error_set(e, SG_EXIT_OWN_FAILURE, asked->id, hint,
+                            "array %s has no task with the index %" PRIu64, asked->id, index);
+}
+
+static int append_asked(const struct sg_ids_tasks *asked, const struct tasks *t, struct sg_ids *ids,
+                        struct sg_error *e)
+{
+        struct sg_array_walk walk = sg_array_walk(asked->list);
+        uint64_t index;
+        size_t i = 0;
+        int r = 0;
+
+        while (r >= 0 && sg_array_next(&walk, &index)) {
+                while (i < t->n && (t->v[i].index < index || !is_of_node(&t->v[i], asked)))
+                        i++;
+                if (i == t->n || t->v[i].index != index)
+                        return no_task(asked, index, t, e);
+                r = sg_ids_add(ids, t->v[i].id);
         }
         return r;
+}
+
+/* Whoever's it is, as with numbers. */
+static int add_asked(struct sg_client *c, const struct sg_ids_tasks *asked, struct sg_ids *ids,
+                     struct sg_error *e)
+{
+        _cleanup_(drop_tasks) struct tasks t = {0};
+        int r = list_tasks(c, "finished", (struct sg_selection){.array = asked->n}, &t, e);
+
+        return r < 0 ? r : append_asked(asked, &t, ids, e);
 }
 
 /* Names */
@@ -163,7 +224,7 @@ static int unknown_name(const struct sg_wanted *w, const char *name, struct sg_e
                 return sg_error_set(e, SG_EXIT_OWN_FAILURE, name, hint,
                                     "no live job of yours has the name '%s'", name);
         return sg_error_set(e, SG_EXIT_OWN_FAILURE, name,
-                            "give its number, such as 7, 5-9 or 7@host, or its name",
+                            "give its number, such as 7, 5-9, 7[3-5] or 7@host, or its name",
                             "'%s' is not a job of yours", name);
 }
 
@@ -287,15 +348,26 @@ static int add_last(const struct sg_wanted *w, struct sg_client *c, struct sg_id
         return 0;
 }
 
+static int add_word(const struct sg_wanted *w, struct sg_client *c, const char *word,
+                    struct sg_ids *ids, struct sg_error *e)
+{
+        _cleanup_(sg_ids_tasks_deinit) struct sg_ids_tasks asked = {0};
+        int r = sg_ids_add(ids, word);
+
+        if (r != -EINVAL)
+                return r;
+        r = sg_ids_parse_tasks(word, &asked);
+        if (r == -EINVAL)
+                return add_named(w, c, word, ids, e);
+        return r < 0 ? r : add_asked(c, &asked, ids, e);
+}
+
 int sg_find_jobs(const struct sg_wanted *w, struct sg_client *c, struct sg_ids *ids,
                  struct sg_error *e)
 {
         int r = w->n == 0 && w->wordless >= SG_WORDLESS_LAST ? add_last(w, c, ids, e) : 0;
 
-        for (size_t i = 0; r >= 0 && i < w->n; i++) {
-                r = sg_ids_add(ids, w->words[i]);
-                if (r == -EINVAL)
-                        r = add_named(w, c, w->words[i], ids, e);
-        }
+        for (size_t i = 0; r >= 0 && i < w->n; i++)
+                r = add_word(w, c, w->words[i], ids, e);
         return r;
 }

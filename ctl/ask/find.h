@@ -2,7 +2,7 @@
 #pragma once
 /*
  * The jobs that the words of a command line mean: numbers (ctl/line/ids.h), which nobody is asked
- * about, or names; and if there are no words, what the caller submitted last.
+ * about, tasks of an array, or names; and if there are no words, what the caller submitted last.
  *
  * A name stands for one submission of the caller's own, a job or the tasks of an array that have
  * it: for the one that lives, else for the last that has ended. If several live, it is an error

@@ -88,6 +88,52 @@ int sg_ids_add(struct sg_ids *ids, const char *word)
         return r;
 }
 
+/* The number of a single job. */
+static int parse_job(const char *id, uint64_t *ret)
+{
+        _cleanup_(sg_ids_deinit) struct sg_ids ids = {0};
+        int r = sg_ids_add(&ids, id);
+
+        if (r < 0)
+                return r;
+        if (ids.n != 1 || strcmp(ids.v[0], id) != 0)
+                return -EINVAL;
+        *ret = strtoull(id, NULL, 10);
+        return 0;
+}
+
+int sg_ids_parse_tasks(const char *word, struct sg_ids_tasks *ret)
+{
+        const char *open = strchr(word, '[');
+        size_t prefix = open ? (size_t)(open - word) : 0, len = strlen(word);
+        struct sg_ids_tasks t = {0};
+        int r;
+
+        if (prefix == 0 || prefix >= sizeof(t.id) || word[len - 1] != ']')
+                return -EINVAL;
+        memcpy(t.id, word, prefix);
+        r = parse_job(t.id, &t.n);
+        if (r < 0)
+                return r;
+        t.list = strndup(open + 1, len - prefix - 2);
+        if (!t.list)
+                return -ENOMEM;
+        r = sg_array_parse(t.list, &t.array);
+        if (r >= 0 && t.array.max > 0) /* so many at once: that is for submit */
+                r = -EINVAL;
+        if (r < 0)
+                sg_ids_tasks_deinit(&t);
+        else
+                *ret = t;
+        return r;
+}
+
+void sg_ids_tasks_deinit(struct sg_ids_tasks *t)
+{
+        free(t->list);
+        *t = (struct sg_ids_tasks){0};
+}
+
 bool sg_id_matches(const char *asked, const char *id)
 {
         size_t len = strcspn(id, "@");

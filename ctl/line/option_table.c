@@ -27,7 +27,7 @@ const struct sg_verb sg_verbs[_SG_VERB_MAX] = {
         [SG_VERB_WAIT] = {"wait", "[--any] [JOB…]", "Wait for jobs to end; return their status",
                           "schedctl wait 7 && echo fine"},
         [SG_VERB_CANCEL] = {"cancel", "[JOB… | --all]", "End jobs, or take them off the queue",
-                            "schedctl cancel 5-9"},
+                            "schedctl cancel '7[3-5]'"},
         [SG_VERB_HOLD] = {"hold", "JOB…", "Keep queued jobs from starting", "schedctl hold 7"},
         [SG_VERB_RELEASE] = {"release", "JOB…", "Let held jobs start", "schedctl release 7"},
         [SG_VERB_SUSPEND] = {"suspend", "JOB…", "Freeze running jobs", "schedctl suspend 7"},

@@ -20,24 +20,35 @@ int sg_verb_usage(const struct sg_invocation *inv, struct sg_error *e)
                             v->arguments);
 }
 
-/* A word that is no number is a name. */
+/* How many jobs a word is known to mean; one, if it is a name. */
+static int count_jobs(const char *word, uint64_t *ret, struct sg_error *e)
+{
+        _cleanup_(sg_ids_tasks_deinit) struct sg_ids_tasks tasks = {0};
+        _cleanup_(sg_ids_deinit) struct sg_ids ids = {0};
+        int r = sg_ids_add(&ids, word);
+
+        *ret = ids.n;
+        if (r == -EINVAL) {
+                r = sg_ids_parse_tasks(word, &tasks);
+                *ret = r < 0 ? 1 : tasks.array.n;
+        }
+        if (r == -ERANGE)
+                return sg_error_set(e, SG_EXIT_OWN_FAILURE, word, NULL,
+                                    "'%s' are more than %u jobs", word, SG_ARRAY_MAX);
+        return r == -EINVAL ? 0 : r;
+}
+
 static int check_words(const struct sg_wanted *w, struct sg_error *e)
 {
-        _cleanup_(sg_ids_deinit) struct sg_ids ids = {0};
-        size_t names = 0;
+        uint64_t n = 0, more;
 
-        for (size_t i = 0; i < w->n; i++) {
-                int r = sg_ids_add(&ids, w->words[i]);
+        for (size_t i = 0; i < w->n; i++, n += more) {
+                int r = count_jobs(w->words[i], &more, e);
 
-                if (r == -ERANGE)
-                        return sg_error_set(e, SG_EXIT_OWN_FAILURE, w->words[i], NULL,
-                                            "'%s' are more than %u jobs", w->words[i],
-                                            SG_ARRAY_MAX);
-                if (r < 0 && r != -EINVAL)
+                if (r < 0)
                         return r;
-                names += r < 0;
         }
-        if ((w->n == 0 && w->wordless == SG_WORDLESS_WRONG) || (w->one && ids.n + names > 1))
+        if ((w->n == 0 && w->wordless == SG_WORDLESS_WRONG) || (w->one && n > 1))
                 return sg_verb_usage(w->inv, e);
         return 0;
 }

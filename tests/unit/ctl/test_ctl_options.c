@@ -387,6 +387,28 @@ static void ids_are_strict(void **state)
         assert_false(sg_id_matches("77", "7"));
 }
 
+static void tasks_of_arrays(void **state)
+{
+        static const char *const bad[] = {"7",    "[3]",    "7[3",   "7[]",    "7[3]x", "7[3][4]",
+                                          "x[3]", "5-9[3]", "7[%1]", "7[3%1]", "07[3]", "0[3]"};
+        struct sg_ids_tasks t;
+
+        (void)state;
+        assert_int_equal(sg_ids_parse_tasks("7[3-5,9]", &t), 0);
+        assert_string_equal(t.id, "7");
+        assert_string_equal(t.list, "3-5,9");
+        assert_int_equal(t.n, 7);
+        assert_int_equal(t.array.n, 4);
+        sg_ids_tasks_deinit(&t);
+        assert_int_equal(sg_ids_parse_tasks("7@lab-1[0]", &t), 0);
+        assert_string_equal(t.id, "7@lab-1");
+        sg_ids_tasks_deinit(&t);
+        for (size_t i = 0; i < SG_ELEMENTSOF(bad); i++)
+                if (sg_ids_parse_tasks(bad[i], &t) != -EINVAL)
+                        fail_msg("'%s' is taken for tasks", bad[i]);
+        assert_int_equal(sg_ids_parse_tasks("7[0-10000]", &t), -ERANGE);
+}
+
 static void the_first_error_stays(void **state)
 {
         struct sg_error e = {0};
@@ -434,6 +456,7 @@ int main(void)
                 cmocka_unit_test(json_counts_behind_an_error),
                 cmocka_unit_test(set_takes_what_may_change),
                 cmocka_unit_test(ids_are_strict),
+                cmocka_unit_test(tasks_of_arrays),
                 cmocka_unit_test(the_first_error_stays),
                 cmocka_unit_test(every_option_belongs_somewhere),
         };
