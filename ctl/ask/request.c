@@ -26,6 +26,7 @@ static int append_option(sd_bus_message *m, const struct sg_invocation *inv,
                 return sd_bus_message_append(m, "{sv}", o->key, "b", *(const bool *)at);
         case SG_OPTION_STRING:
         case SG_OPTION_NAME:
+        case SG_OPTION_ARRAY:
         case SG_OPTION_AFTER:
                 return sd_bus_message_append(m, "{sv}", o->key, "s", *(const char *const *)at);
         case SG_OPTION_COUNT:
@@ -46,9 +47,6 @@ static int append_option(sd_bus_message *m, const struct sg_invocation *inv,
         case SG_OPTION_CPUS:
                 r = append_u32(m, "cpus", n[0]);
                 return r >= 0 && n[1] != n[0] ? append_u32(m, "cpus_max", n[1]) : r;
-        case SG_OPTION_ARRAY:
-                r = append_u32(m, "array_first", n[0]);
-                return r < 0 ? r : append_u32(m, "array_last", n[1]);
         case SG_OPTION_PART:
         case SG_OPTION_ENV:
                 break; /* goes with the environment, or nowhere */

@@ -32,7 +32,7 @@ const char *sg_option_wants(enum sg_option_type type)
                         "a point in time such as 22:00, 2h or 2026-11-18 12:00, or infinity",
                 [SG_OPTION_PAST] = "a point in time such as 09:00, -2h or 2026-11-18 12:00",
                 [SG_OPTION_CPUS] = "a number of CPUs such as 4 or 2-8",
-                [SG_OPTION_ARRAY] = "a range of at most 10000 numbers such as 0-9",
+                [SG_OPTION_ARRAY] = "at most 10000 numbers that rise such as 0-9, 1,3,5 or 1-100%4",
                 [SG_OPTION_AFTER] = "a job such as 7, 7:ok or 7:any",
                 [SG_OPTION_ENV] = "a variable such as KEY=VALUE",
         };
@@ -122,24 +122,14 @@ static int parse_cpus(const char *s, uint64_t ret[2])
         return 0;
 }
 
-/* Unlike --cpus, an array may begin at 0. */
-static int parse_array(const char *s, uint64_t ret[2])
+static int parse_array(const char *s, const char **ret)
 {
-        const char *dash = strchr(s, '-');
-        uint32_t first, last;
-        char buf[16];
+        struct sg_array array;
+        int r = sg_array_parse(s, &array);
 
-        if (!dash || (size_t)(dash - s) >= sizeof(buf))
-                return -EINVAL;
-        memcpy(buf, s, (size_t)(dash - s));
-        buf[dash - s] = '\0';
-        if (sg_parse_u32(buf, &first) < 0 || sg_parse_u32(dash + 1, &last) < 0)
-                return -EINVAL;
-        if (last < first || last - first >= SG_ARRAY_MAX)
-                return -ERANGE;
-        ret[0] = first;
-        ret[1] = last;
-        return 0;
+        if (r >= 0)
+                *ret = s;
+        return r;
 }
 
 /* Joins "5", "6-8:any" to what is there already, as "5:ok,6:any,7:any,8:any". */

@@ -340,10 +340,23 @@ static void usage_lines(const json_t *job)
         figures_line("Waited", json_object_get(o, "delays"), delays, SG_ELEMENTSOF(delays), NULL);
 }
 
+static void array_line(const json_t *job)
+{
+        long long index = json_integer_value(json_object_get(job, "array_index")),
+                  max = json_integer_value(json_object_get(job, "array_max"));
+        const char *array = sg_document_word(job, "array");
+        char bound[64] = "";
+
+        if (!*array)
+                return;
+        if (max > 0)
+                (void)snprintf(bound, sizeof(bound), ", of which at most %lld run at once", max);
+        line("Array", "%s, task %lld%s", array, index, bound);
+}
+
 void sg_document_print_job(const json_t *job)
 {
         const json_t *pid = json_object_get(job, "pid"), *attempt = json_object_get(job, "attempt");
-        const json_t *index = json_object_get(job, "array_index");
 
         heading(job);
         state_line(job);
@@ -358,8 +371,7 @@ void sg_document_print_job(const json_t *job)
         string_line("Errors", job, "error");
         if (json_integer_value(pid) > 0)
                 line("PID", "%lld", (long long)json_integer_value(pid));
-        if (json_is_integer(index))
-                line("Array index", "%lld", (long long)json_integer_value(index));
+        array_line(job);
         if (json_integer_value(attempt) > 1)
                 line("Attempt", "%lld", (long long)json_integer_value(attempt));
         limit_line(job);

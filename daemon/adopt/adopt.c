@@ -294,7 +294,7 @@ static int take_in(struct newcomer *n, const char *user)
         }
         *st = (struct storing){a->manager, l->job.key.n, n->asker};
         n->asker = (struct sg_adopt_asker){.told = NULL};
-        sg_store_submit(a->manager->store, &l->job, 1, NULL, NULL, 0, on_stored, st);
+        sg_store_submit(a->manager->store, &l->job, NULL, NULL, NULL, 0, on_stored, st);
         return 0;
 }
 

@@ -168,6 +168,8 @@ int sg_job_document(struct sg_manager *m, const struct sg_job *j, struct sg_live
         json_object_set_new(o, "array", array_or_null(m, j));
         json_object_set_new(o, "array_index",
                             j->array_first > 0 ? json_integer(j->array_index) : json_null());
+        json_object_set_new(o, "array_max",
+                            j->array_max > 0 ? sg_json_number(j->array_max) : json_null());
         json_object_set_new(o, "command", full ? string_or_null(j->command) : json_null());
         json_object_set_new(o, "output", full ? string_or_null(j->output) : json_null());
         json_object_set_new(o, "error", full ? string_or_null(j->error) : json_null());

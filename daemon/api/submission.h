@@ -26,6 +26,7 @@ struct sg_submission {
         struct sg_request request; /* the job in it is made complete; bytes are in `spec` by then */
         char *command;             /* as policies compare it; what lists show of it is the job's */
         struct sg_stored *stored;  /* what it is to take in the store */
+        struct sg_throttle *throttle; /* of its array; NULL: none */
         struct sg_record spec;
         bool own_only; /* others' jobs don't exist for its user */
 };

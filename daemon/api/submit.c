@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/format.h"
 #include "base/time-util.h"
+#include "proto/array.h"
 #include "proto/spec.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -25,6 +26,7 @@ struct sg_submission *sg_submission_free(struct sg_submission *s)
         sg_request_deinit(&s->request);
         sg_record_deinit(&s->spec);
         sg_stored_unref(s->stored);
+        sg_throttle_unref(s->throttle);
         free(s->command);
         free(s);
         return NULL;
@@ -254,7 +256,7 @@ static void on_stored(int result, const struct sg_job *job, void *userdata)
         free(st);
 }
 
-static int make_task(struct sg_submission *s, uint64_t i, struct sg_live **ret)
+static int make_task(struct sg_submission *s, uint64_t i, uint64_t index, struct sg_live **ret)
 {
         struct sg_manager *m = s->manager;
         struct sg_live *l;
@@ -264,21 +266,26 @@ static int make_task(struct sg_submission *s, uint64_t i, struct sg_live **ret)
         if (r < 0)
                 return r;
         sg_live_hold_stored(l, s->stored);
+        if (s->throttle)
+                sg_live_hold_throttle(l, s->throttle);
         r = sg_job_copy(&l->job, &s->request.job);
-        l->job.key.n = m->jobs->last_n + 1 + i;
-        l->job.array_index += (int64_t)i;
         l->class = sg_settings_class_or_default(m->settings, s->request.job.class);
         l->queued.own_only = s->own_only;
-        for (int k = 0; r >= 0 && k < 2; k++) {
-                char **path = k == 0 ? &l->job.output : &l->job.error, *expanded;
-
-                r = sg_job_expand_path(&l->job, *path, &expanded);
-                if (r >= 0) {
-                        free(*path);
-                        *path = expanded;
-                }
-        }
         *ret = l;
+        return r < 0 ? r : sg_job_become_task(&l->job, i, index);
+}
+
+/* The last of them. */
+static int make_tasks(struct sg_submission *s, struct sg_live **ret)
+{
+        struct sg_array_walk walk = sg_array_walk(s->request.array ?: "0");
+        uint64_t index;
+        int r = 0;
+
+        if (s->request.job.array_max > 0)
+                r = sg_throttle_new(&s->throttle, s->request.job.array_max);
+        for (uint64_t i = 0; r >= 0 && sg_array_next(&walk, &index); i++)
+                r = make_task(s, i, index, ret);
         return r;
 }
 
@@ -289,7 +296,7 @@ static int store(struct sg_submission *s, struct sg_client *runner)
         struct sg_manager *m = s->manager;
         struct storing *st = malloc(sizeof(*st));
         struct sg_live *l = NULL;
-        int r = 0;
+        int r;
 
         if (!st)
                 return -ENOMEM;
@@ -298,9 +305,8 @@ static int store(struct sg_submission *s, struct sg_client *runner)
                                .count = s->request.count,
                                .run = runner != NULL};
         s->request.job.key.n = st->first;
-        s->request.job.array_first = s->request.array_first != SG_UNLIMITED ? st->first : 0;
-        for (uint64_t i = 0; r >= 0 && i < s->request.count; i++)
-                r = make_task(s, i, &l);
+        s->request.job.array_first = s->request.array ? st->first : 0;
+        r = make_tasks(s, &l);
         if (r >= 0 && runner)
                 r = sg_runner_set(l, runner);
         if (r < 0) {
@@ -312,9 +318,9 @@ static int store(struct sg_submission *s, struct sg_client *runner)
         st->call = TAKE_PTR(s->call);
         st->owed = s->owed;
         s->owed = (struct sg_owed){0};
-        sg_store_submit(m->store, s->request.count == 1 ? &l->job : &s->request.job,
-                        s->request.count, s->request.token[0] ? s->request.token : NULL,
-                        s->spec.data, s->spec.size, on_stored, st);
+        sg_store_submit(m->store, s->request.array ? &s->request.job : &l->job, s->request.array,
+                        s->request.token[0] ? s->request.token : NULL, s->spec.data, s->spec.size,
+                        on_stored, st);
         return 1;
 }
 

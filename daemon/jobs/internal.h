@@ -17,6 +17,10 @@ static inline void sg_live_result_kind(struct sg_live *l, enum sg_life_event_kin
         sg_live_result(l, &(struct sg_life_event){.kind = kind});
 }
 
+/* live.c: the task of its array that comes next before it, of those that live; NULL: none. Jobs are
+ * in order of n, so that the tasks of an array come one after the other. */
+struct sg_live *sg_live_task_before(const struct sg_live *l);
+
 /* launch-spec.c: what its keeper is told besides what was submitted */
 void sg_live_put_launch(const struct sg_live *l, struct sg_record *r);
 /* How many threads its environment is to say; 0 = it says nothing. */

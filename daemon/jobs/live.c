@@ -34,6 +34,19 @@ struct sg_live *sg_manager_find_key(struct sg_manager *m, const struct sg_job_ke
         return l;
 }
 
+struct sg_live *sg_live_task_before(const struct sg_live *l)
+{
+        struct sg_live *before;
+
+        if (l->job.array_first == 0 || l->link.prev == &l->manager->jobs->all)
+                return NULL;
+        before = sg_list_entry(l->link.prev, struct sg_live, link);
+        return before->job.array_first == l->job.array_first &&
+                               strcmp(before->job.key.origin, l->job.key.origin) == 0
+                       ? before
+                       : NULL;
+}
+
 uint64_t sg_manager_count_waiting(struct sg_manager *m, uint64_t uid)
 {
         struct sg_live *l;

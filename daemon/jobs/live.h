@@ -12,6 +12,7 @@
 #include "jobs/jobs.h"
 #include "jobs/queued.h"
 #include "jobs/stored.h"
+#include "jobs/throttle.h"
 #include <limits.h>
 
 struct sg_manager;

@@ -40,6 +40,7 @@ void sg_do_take_place(struct sg_live *l)
         if (r < 0)
                 sg_log(LOG_ERR, "job %" PRIu64 ": cannot count it as running: %s", l->job.key.n,
                        strerror(-r));
+        sg_throttle_count(l);
 }
 
 /* The terminal of a queued `run` lost its connection with the daemon before us: it waits no more.
@@ -81,6 +82,8 @@ static void on_loaded(int result, const struct sg_job *job, void *userdata)
         sg_record_deinit(&copy);
         if (r >= 0 && !l->job.adopted)
                 r = sg_live_find_stored(l, job->spec_bytes);
+        if (r >= 0)
+                r = sg_live_find_throttle(l);
         if (r < 0) {
                 load->error = r;
                 return;

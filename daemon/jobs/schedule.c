@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Between the queue and the rest: a pass starts what the queue names; a job that can't be in the
- * queue yet (held, not before a time, waiting for other jobs) is kept out of it here and put there
- * when its obstacle is gone.
+ * queue yet (held, not before a time, waiting for other jobs, or for other tasks of its array) is
+ * kept out of it here and put there when its obstacle is gone.
  */
 #include "base/format.h"
 #include "base/time-util.h"
@@ -174,6 +174,8 @@ void sg_live_enqueue(struct sg_live *l)
                 sg_log(LOG_ERR, "job %" PRIu64 ": cannot wait for its begin: %s", l->job.key.n,
                        strerror(-r));
         }
+        if (!sg_throttle_lets_in(l))
+                return;
         l->queued.entry.n = l->job.key.n;
         sg_queue_describe(m->jobs->queue, &l->queued.entry, &l->job, sg_loop_history(m, &l->job));
         r = sg_queue_add(m->jobs->queue, &l->queued.entry, l->job.class, l->job.uid, false);
@@ -190,6 +192,7 @@ void sg_live_leave_queue(struct sg_live *l)
         q->lookup_timer = sd_event_source_disable_unref(q->lookup_timer);
         sg_list_remove(&q->after_link);
         sg_queue_remove(l->manager->jobs->queue, &q->entry);
+        sg_throttle_leave(l);
 }
 
 void sg_do_enqueue(struct sg_live *l)
@@ -214,6 +217,7 @@ void sg_do_set_aside(struct sg_live *l)
 void sg_do_keep_back(struct sg_live *l)
 {
         sg_queue_remove(l->manager->jobs->queue, &l->queued.entry);
+        sg_throttle_leave(l);
 }
 
 void sg_do_pause_starts(struct sg_live *l)
@@ -224,11 +228,13 @@ void sg_do_pause_starts(struct sg_live *l)
 void sg_queued_init(struct sg_queued *q)
 {
         sg_list_init(&q->after_link);
+        sg_list_init(&q->throttle_link);
         sg_list_init(&q->entry.link);
 }
 
 void sg_queued_deinit(struct sg_live *l)
 {
+        sg_live_release_throttle(l);
         sg_live_leave_queue(l);
         free(l->queued.after);
 }
@@ -315,6 +321,9 @@ void sg_live_why_pending(struct sg_live *l, char *buf, size_t size)
                 sg_job_id_format(id, &l->queued.after[0].key, home);
                 (void)snprintf(buf, size, "waits for job %s%s", id,
                                l->queued.n_after > 1 ? " and others" : "");
+        } else if (sg_throttle_keeps_out(l)) {
+                (void)snprintf(buf, size, "its array runs at most %" PRIu64 " of its tasks at once",
+                               l->job.array_max);
         } else if (!l->queued.entry.lane && l->job.begin_usec > 0) {
                 (void)snprintf(buf, size, "begins at %s", sg_format_local(when, l->job.begin_usec));
         } else if (snapshot_to_explain(l->manager, &node) >= 0) {

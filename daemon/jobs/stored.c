@@ -3,7 +3,6 @@
 #include "jobs/internal.h"
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/param.h>
 
 /* All users' jobs together never take more than half of the disk, those of one a quarter. */
@@ -66,23 +65,10 @@ void sg_live_release_stored(struct sg_live *l)
         l->stored = NULL;
 }
 
-/* Jobs are loaded in order of n, so that tasks of an array come one after the other. */
-static struct sg_stored *of_the_task_before(const struct sg_live *l)
-{
-        const struct sg_live *before;
-
-        if (l->job.array_first == 0 || l->link.prev == &l->manager->jobs->all)
-                return NULL;
-        before = sg_list_entry(l->link.prev, struct sg_live, link);
-        return before->job.array_first == l->job.array_first &&
-                               strcmp(before->job.key.origin, l->job.key.origin) == 0
-                       ? before->stored
-                       : NULL;
-}
-
 int sg_live_find_stored(struct sg_live *l, uint64_t spec_bytes)
 {
-        struct sg_stored *s = of_the_task_before(l);
+        const struct sg_live *before = sg_live_task_before(l);
+        struct sg_stored *s = before ? before->stored : NULL;
         uint64_t row = sg_job_stored_bytes(&l->job);
         int r;
 

@@ -56,7 +56,7 @@ static void submit(struct sg_store *s, uint64_t n, const void *spec, size_t size
         job_make(&job, n, SG_JOB_QUEUED);
         (void)snprintf(token, sizeof(token), "%016llx%016llx",
                        (unsigned long long)(n * 0x9e3779b97f4a7c15), (unsigned long long)n);
-        sg_store_submit(s, &job, 1, token, spec, size, on_done, NULL);
+        sg_store_submit(s, &job, NULL, token, spec, size, on_done, NULL);
 }
 
 static void report(const char *what, uint64_t started, size_t n)

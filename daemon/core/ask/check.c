@@ -1,21 +1,49 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What is wrong with a request as a whole, as far as it says so itself. */
 #include "core/ask/request.h"
+#include "proto/array.h"
+#include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-static int check_array(struct sg_request *q, struct sg_answer *a)
+/* As older clients say it, in two numbers. */
+static int take_range(struct sg_request *q, struct sg_answer *a)
 {
         if (q->array_first == SG_UNLIMITED && q->array_last == SG_UNLIMITED)
                 return 0;
+        if (q->array)
+                return sg_refuse(a, SG_ANSWER_INVALID, "array",
+                                 "array: not together with array_first and array_last");
         if (q->array_first > q->array_last || q->array_last == SG_UNLIMITED)
                 return sg_refuse(a, SG_ANSWER_INVALID, "array",
                                  "array: the first index must not be above the last");
-        if (q->array_last - q->array_first >= SG_ARRAY_MAX)
-                return sg_refuse(a, SG_ANSWER_INVALID, "array", "array: at most %u tasks",
-                                 SG_ARRAY_MAX);
-        q->count = q->array_last - q->array_first + 1;
-        q->job.array_index = (int64_t)q->array_first;
+        if (asprintf(&q->array, "%" PRIu64 "-%" PRIu64, q->array_first, q->array_last) < 0) {
+                q->array = NULL;
+                return -ENOMEM;
+        }
+        return 0;
+}
+
+static int check_array(struct sg_request *q, struct sg_answer *a)
+{
+        struct sg_array array;
+        int r = take_range(q, a);
+
+        if (r < 0 || !q->array)
+                return r;
+        r = sg_array_parse(q->array, &array);
+        if (r == -ERANGE)
+                return sg_refuse(a, SG_ANSWER_INVALID, "array",
+                                 "array: at most %u tasks, with indexes up to %" PRIu64,
+                                 SG_ARRAY_MAX, SG_ARRAY_INDEX_MAX);
+        if (r < 0)
+                return sg_refuse(a, SG_ANSWER_INVALID, "array",
+                                 "array: wants indexes that rise, such as 0-9, 1,3,5 or "
+                                 "1-100%%4");
+        q->count = array.n;
+        q->job.array_index = (int64_t)array.first;
+        q->job.array_max = array.max;
         return 0;
 }
 
@@ -115,7 +143,7 @@ static int check_background(const struct sg_request *q, struct sg_answer *a)
 /* Of `run`, which has a terminal. */
 static int check_foreground(const struct sg_request *q, struct sg_answer *a)
 {
-        if (q->count != 1 || q->job.retry > 0 || q->on_end || q->job.output || q->job.error)
+        if (q->array || q->job.retry > 0 || q->on_end || q->job.output || q->job.error)
                 return sg_refuse(a, SG_ANSWER_INVALID, NULL,
                                  "run: arrays, retries, output files and --on-end are for submit");
         if (q->argv.size == 0 || !is_whole(q->argv))

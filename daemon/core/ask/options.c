@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The options: one table, each with its type, its place and its range, and whose it is. */
 #include "core/ask/request.h"
+#include "proto/array.h"
 #include <limits.h>
 
 #define AT(member) offsetof(struct sg_request, member)
@@ -38,6 +39,7 @@ const struct sg_param sg_request_options[] = {
         {"begin", U64, AT(job.begin_usec), 0, 0, SG_UNLIMITED, 0, JOB},
         {"deadline", U64, AT(job.deadline_usec), 0, 1, SG_UNLIMITED, 0, LIVE},
         {"retry", U32, AT(job.retry), 0, 0, 1000, 0, JOB},
+        {"array", TEXT, AT(array), 0, 0, SG_ARRAY_TEXT_MAX, 0, JOB},
         {"array_first", U32, AT(array_first), 0, 0, INT32_MAX, 0, JOB},
         {"array_last", U32, AT(array_last), 0, 0, INT32_MAX, 0, JOB},
         {"hold", FLAG, AT(job.hold), 0, 0, 1, 0, JOB},

@@ -30,11 +30,9 @@ void sg_request_deinit(struct sg_request *q)
 {
         const struct sg_filter *f = &q->filter;
         char *const strings[] = {
-                q->workdir,    q->on_end,       q->cursor,
-                q->id,         q->what,         q->class,
-                q->argv.owned, q->script.owned, q->environment.owned,
-                f->user,       f->state,        f->name,
-                f->class,
+                q->workdir, q->on_end, q->cursor,     q->array,        q->id,
+                q->what,    q->class,  q->argv.owned, q->script.owned, q->environment.owned,
+                f->user,    f->state,  f->name,       f->class,
         };
 
         for (size_t i = 0; i < SG_ELEMENTSOF(strings); i++)

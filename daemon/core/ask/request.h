@@ -26,7 +26,8 @@ struct sg_request {
 
         /* Submit, DryRun, Run, Set */
         struct sg_job job;
-        uint64_t array_first, array_last; /* SG_UNLIMITED: no array */
+        char *array;                      /* as of proto/array.h, NULL: no array … */
+        uint64_t array_first, array_last; /* … or from here to there; SG_UNLIMITED: not said */
         uint64_t count;                   /* of its tasks, once it has been checked */
         char *workdir, *on_end;
         char token[SG_TOKEN_MAX];

@@ -79,6 +79,7 @@ const struct sg_job_field sg_job_fields[] = {
         FIELD(62, "threads", U64, limits.threads),
         FIELD(63, "threads_given", U64, threads_given),
         FIELD(64, "follows", U64, follows),
+        FIELD(67, "array_max", U64, array_max),
         SG_LIMITS(LIMIT),
 };
 
@@ -223,6 +224,28 @@ int sg_job_expand_path(const struct sg_job *j, const char *pattern, char **ret)
         }
         *ret = s;
         return 0;
+}
+
+static int expand(const struct sg_job *j, char **path)
+{
+        char *expanded;
+        int r = sg_job_expand_path(j, *path, &expanded);
+
+        if (r < 0)
+                return r;
+        free(*path);
+        *path = expanded;
+        return 0;
+}
+
+int sg_job_become_task(struct sg_job *j, uint64_t i, uint64_t index)
+{
+        int r;
+
+        j->key.n += i;
+        j->array_index = (int64_t)index;
+        r = expand(j, &j->output);
+        return r < 0 ? r : expand(j, &j->error);
 }
 
 bool sg_job_state_is_known(uint64_t state)

@@ -51,6 +51,7 @@ struct sg_job {
         uint64_t retry;       /* how many more attempts a failure is worth */
         uint64_t array_first; /* N of the array's first task, 0 = none */
         int64_t array_index;
+        uint64_t array_max;   /* so many of its array's tasks run at once, 0 = no bound */
         char *after;          /* "5:ok,6:any" or NULL */
         char *reason;         /* one line, or NULL */
         char *command;        /* first words, for lists; NULL once it has ended */
@@ -100,6 +101,10 @@ void sg_job_clear_reason(struct sg_job *j);
 /* Fills in the codes of --output and --error: %j = N, %a = array index, %n = the job's name, %% =
  * %. Anything else behind a % is kept as it is. NULL gives NULL. */
 int sg_job_expand_path(const struct sg_job *j, const char *pattern, char **ret);
+
+/* Makes the i-th task of an array (i 0: also a job that is no task) of a copy of what was
+ * submitted, which has the number of the first: its number, its index, and its files. -ENOMEM. */
+int sg_job_become_task(struct sg_job *j, uint64_t i, uint64_t index);
 
 /* What it takes to remember it until it has ended, without what was submitted. About. */
 uint64_t sg_job_stored_bytes(const struct sg_job *j);

@@ -41,9 +41,9 @@ enum sg_store_tag {
         SG_STORE_TAG_RESULT,   /* i64 */
         SG_STORE_TAG_JOB,      /* a job record */
         SG_STORE_TAG_BYTES,    /* spec, launch part, or exit record */
-        SG_STORE_TAG_TEXT,
-        SG_STORE_TAG_COUNT, /* u64 from here on, if not said otherwise */
-        SG_STORE_TAG_TOKEN, /* str */
+        SG_STORE_TAG_TEXT,     /* str; of a submission the tasks */
+        SG_STORE_TAG_COUNT,    /* u64 from here on, if not said otherwise */
+        SG_STORE_TAG_TOKEN,    /* str */
         SG_STORE_TAG_PUBLISH,
         SG_STORE_TAG_FATE,
         SG_STORE_TAG_SHIM,

@@ -46,7 +46,7 @@ static void write_job(struct sg_store *s, enum sg_store_kind kind, const struct 
         sg_store_request_send(s, q, mark);
 }
 
-void sg_store_submit(struct sg_store *s, const struct sg_job *template, uint64_t count,
+void sg_store_submit(struct sg_store *s, const struct sg_job *template, const char *tasks,
                      const char *token, const void *spec, size_t spec_size, sg_store_cb cb,
                      void *userdata)
 {
@@ -57,7 +57,7 @@ void sg_store_submit(struct sg_store *s, const struct sg_job *template, uint64_t
         if (!q)
                 return;
         put_job(s->out, template);
-        sg_record_put_u64(s->out, SG_STORE_TAG_COUNT, count);
+        sg_record_put_str(s->out, SG_STORE_TAG_TEXT, tasks);
         sg_record_put_str(s->out, SG_STORE_TAG_TOKEN, token);
         sg_record_put(s->out, SG_STORE_TAG_BYTES, spec, spec_size);
         sg_store_request_send(s, q, mark);

@@ -66,13 +66,12 @@ size_t sg_store_backlog(struct sg_store *s);
 int sg_store_load(struct sg_store *s, uint64_t *ret_last_n, sg_store_cb each, void *userdata);
 
 /*
- * Stores jobs first … first + count − 1, that differ only in n and array_index (array_index of the
- * first is template's, then ascending; %a and %j in output/error are replaced by the caller
- * beforehand only when count == 1, else by the store per task), with one shared submitted spec.
- * With a token that this uid has used before, nothing is stored and the callback gets result = 1
- * and the job first stored under it.
+ * Stores a job, or with `tasks` (as of proto/array.h; else NULL) the tasks of an array, whose
+ * numbers begin with template's: each is what sg_job_become_task() makes of it. They share the
+ * submitted spec. With a token that this uid has used before, nothing is stored and the callback
+ * gets result = 1 and the job first stored under it.
  */
-void sg_store_submit(struct sg_store *s, const struct sg_job *template, uint64_t count,
+void sg_store_submit(struct sg_store *s, const struct sg_job *template, const char *tasks,
                      const char *token, const void *spec, size_t spec_size, sg_store_cb cb,
                      void *userdata);
 

@@ -149,8 +149,7 @@ static void every_job_option_has_its_value(void **state)
         assert_int_equal(l.inv.priority, -3);
         assert_int_equal(l.inv.begin, NOW + 600000000ULL);
         assert_int_equal(l.inv.retry, 2);
-        assert_int_equal(l.inv.array[0], 0);
-        assert_int_equal(l.inv.array[1], 9);
+        assert_string_equal(l.inv.array, "0-9");
         assert_string_equal(l.inv.workdir, "/w");
         assert_string_equal(l.inv.output, "o-%j");
         assert_string_equal(l.inv.error, "e");
@@ -269,11 +268,11 @@ static const char *const wrong[][2] = {
         {"submit|--tasks|0|x", "--tasks wants a number such as 100, or infinity, not '0'"},
         {"submit|--retry|-1|x", "--retry wants a number such as 3, not '-1'"},
         {"submit|--array|9-0|x",
-         "--array wants a range of at most 10000 numbers such as 0-9, not '9-0'"},
-        {"submit|--array|0-10000|x",
-         "--array wants a range of at most 10000 numbers such as 0-9, not '0-10000'"},
-        {"submit|--array|5|x",
-         "--array wants a range of at most 10000 numbers such as 0-9, not '5'"},
+         "--array wants at most 10000 numbers that rise such as 0-9, 1,3,5 or 1-100%4, not '9-0'"},
+        {"submit|--array|0-10000|x", "--array wants at most 10000 numbers that rise such as 0-9, "
+                                     "1,3,5 or 1-100%4, not '0-10000'"},
+        {"submit|--array|5%|x",
+         "--array wants at most 10000 numbers that rise such as 0-9, 1,3,5 or 1-100%4, not '5%'"},
         {"submit|--after|5:maybe|x", "--after wants a job such as 7, 7:ok or 7:any, not '5:maybe'"},
         {"submit|--env|NOVALUE|x", "--env wants a variable such as KEY=VALUE, not 'NOVALUE'"},
         {"submit|--env|=v|x", "--env wants a variable such as KEY=VALUE, not '=v'"},

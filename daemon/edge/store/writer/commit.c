@@ -6,6 +6,7 @@
  */
 
 #include "edge/store/writer/writer.h"
+#include "proto/array.h"
 #include <errno.h>
 #include <string.h>
 #include <sys/param.h>
@@ -37,12 +38,15 @@ static int has_room(struct sg_writer *w, uint64_t bytes)
 }
 
 static int check_room(struct sg_writer *w, const struct sg_writer_item *i,
-                      const struct sg_store_message *m, uint64_t count)
+                      const struct sg_store_message *m, const char *tasks)
 {
-        uint64_t row = m->fields[SG_STORE_TAG_JOB].size + INDEX_AND_EVENT_BYTES;
-        uint64_t asked = w->submitted_bytes + i->size + MIN(count, SG_ARRAY_MAX) * row;
-        int r;
+        uint64_t row = m->fields[SG_STORE_TAG_JOB].size + INDEX_AND_EVENT_BYTES, asked;
+        struct sg_array array = {.n = 1};
+        int r = tasks ? sg_array_parse(tasks, &array) : 0;
 
+        if (r < 0)
+                return -EINVAL;
+        asked = w->submitted_bytes + i->size + array.n * row;
         r = has_room(w, asked);
         if (r < 0)
                 return r;
@@ -57,14 +61,15 @@ static int check_room(struct sg_writer *w, const struct sg_writer_item *i,
 static int submit(struct sg_writer *w, const struct sg_writer_item *i,
                   const struct sg_store_message *m, const struct sg_job *job)
 {
-        uint64_t count = sg_store_message_u64(m, SG_STORE_TAG_COUNT);
-        _cleanup_free_ char *token = NULL;
+        _cleanup_free_ char *token = NULL, *tasks = NULL;
         int r;
 
         r = sg_store_message_str(m, SG_STORE_TAG_TOKEN, &token);
         if (r >= 0)
-                r = check_room(w, i, m, count);
-        return r < 0 ? r : sg_db_submit(&w->db, job, count, token, &m->fields[SG_STORE_TAG_BYTES]);
+                r = sg_store_message_str(m, SG_STORE_TAG_TEXT, &tasks);
+        if (r >= 0)
+                r = check_room(w, i, m, tasks);
+        return r < 0 ? r : sg_db_submit(&w->db, job, tasks, token, &m->fields[SG_STORE_TAG_BYTES]);
 }
 
 static int freeze_row(struct sg_writer *w, const struct sg_writer_item *i)

@@ -75,8 +75,8 @@ int sg_db_run(struct sg_db *db, sqlite3_stmt *stmt);
 /* --- jobs.c: what changes jobs --- */
 
 /* 0, or 1 = this uid has used the token before. */
-int sg_db_submit(struct sg_db *db, const struct sg_job *template, uint64_t count, const char *token,
-                 const struct sg_field *spec);
+int sg_db_submit(struct sg_db *db, const struct sg_job *template, const char *tasks,
+                 const char *token, const struct sg_field *spec);
 int sg_db_update(struct sg_db *db, const struct sg_job *job);
 int sg_db_finish(struct sg_db *db, const struct sg_job *job);
 int sg_db_hold(struct sg_db *db, const struct sg_job *job);

@@ -7,6 +7,7 @@
 
 #include "base/time-util.h"
 #include "edge/store/writer/db.h"
+#include "proto/array.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -108,24 +109,17 @@ static int insert_job(struct sg_db *db, const struct sg_job *job, int64_t spec, 
         return r < 0 ? r : insert_event(db, job);
 }
 
-/* The task number `i` of an array: borrows all of template's strings but the paths. */
-static int insert_task(struct sg_db *db, const struct sg_job *template, uint64_t i, int64_t spec,
-                       const char *token)
+static int insert_task(struct sg_db *db, const struct sg_job *template, uint64_t i, uint64_t index,
+                       int64_t spec, const char *token)
 {
-        _cleanup_free_ char *output = NULL, *error = NULL;
-        struct sg_job task = *template;
+        _cleanup_(sg_job_deinit) struct sg_job task;
         int r;
 
-        task.key.n += i;
-        task.array_index += (int64_t)i;
-        r = sg_job_expand_path(&task, template->output, &output);
+        sg_job_init(&task);
+        r = sg_job_copy(&task, template);
         if (r >= 0)
-                r = sg_job_expand_path(&task, template->error, &error);
-        if (r < 0)
-                return r;
-        task.output = output;
-        task.error = error;
-        return insert_job(db, &task, spec, token);
+                r = sg_job_become_task(&task, i, index);
+        return r < 0 ? r : insert_job(db, &task, spec, token);
 }
 
 static int find_token(sqlite3_stmt *row, void *userdata)
@@ -135,31 +129,31 @@ static int find_token(sqlite3_stmt *row, void *userdata)
         return 0;
 }
 
-int sg_db_submit(struct sg_db *db, const struct sg_job *template, uint64_t count, const char *token,
-                 const struct sg_field *spec)
+int sg_db_submit(struct sg_db *db, const struct sg_job *template, const char *tasks,
+                 const char *token, const struct sg_field *spec)
 {
+        struct sg_array_walk walk = sg_array_walk(tasks ? tasks : "");
+        struct sg_array array = {.n = 1};
         bool known = false;
+        uint64_t index;
         int64_t id = 0;
         int r;
 
-        if (count == 0 || count > SG_ARRAY_MAX || template->key.n == 0)
+        if ((tasks && sg_array_parse(tasks, &array) < 0) || template->key.n == 0)
                 return -EINVAL;
         if (token) {
                 r = sg_db_job_by_token(db, template->uid, token, find_token, &known);
                 if (r < 0 || known)
                         return r < 0 ? r : 1;
         }
-        r = insert_spec(db, spec, count, &id);
+        r = insert_spec(db, spec, array.n, &id);
         if (r < 0)
                 return r;
-        if (count == 1)
+        if (!tasks)
                 return insert_job(db, template, id, token);
-        for (uint64_t i = 0; i < count; i++) {
-                r = insert_task(db, template, i, id, i == 0 ? token : NULL);
-                if (r < 0)
-                        return r;
-        }
-        return 0;
+        for (uint64_t i = 0; r >= 0 && sg_array_next(&walk, &index); i++)
+                r = insert_task(db, template, i, index, id, i == 0 ? token : NULL);
+        return r;
 }
 
 /* What the row was before an update, as far as it matters. */

@@ -121,6 +121,7 @@ const char *const sg_sql_migrations[] = {
          "UPDATE jobs SET threads = 1, threads_given = cpus WHERE state > 0;"),
         ("ALTER TABLE jobs ADD COLUMN io_read_iops INTEGER NOT NULL DEFAULT -1;"
          "ALTER TABLE jobs ADD COLUMN io_write_iops INTEGER NOT NULL DEFAULT -1;"),
+        "ALTER TABLE jobs ADD COLUMN array_max INTEGER NOT NULL DEFAULT 0;",
 };
 
 const unsigned sg_sql_n_migrations = SG_ELEMENTSOF(sg_sql_migrations);

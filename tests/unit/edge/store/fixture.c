@@ -103,9 +103,12 @@ int submit_n(struct sg_store *s, const struct sg_job *job, uint64_t count, const
              const char *spec, size_t spec_size)
 {
         struct answer a = {.calls = 0};
+        char tasks[48];
 
+        (void)snprintf(tasks, sizeof(tasks), "%d-%d", (int)job->array_index,
+                       (int)job->array_index + (int)count - 1);
         sg_job_init(&a.job);
-        sg_store_submit(s, job, count, token, spec, spec_size, on_done, &a);
+        sg_store_submit(s, job, count > 1 ? tasks : NULL, token, spec, spec_size, on_done, &a);
         (void)sg_store_flush(s);
         assert_int_equal(a.calls, 1);
         sg_job_deinit(&a.job);

@@ -144,7 +144,7 @@ static void test_token(void **state)
         make_job(&job, 1);
         assert_int_equal(submit_n(s, &job, 1, "token", "", 0), 0);
         job.key.n = 2;
-        sg_store_submit(s, &job, 1, "token", "", 0, on_done, &a);
+        sg_store_submit(s, &job, NULL, "token", "", 0, on_done, &a);
         assert_int_equal(sg_store_flush(s), 0);
         assert_int_equal(a.result, 1);
         assert_int_equal(a.job.key.n, 1);
@@ -179,7 +179,8 @@ static void test_batch(void **state)
                         job.key.n = 1000 + i;
                         sg_store_update(s, &job, on_done, &a[i]);
                 } else {
-                        sg_store_submit(s, &job, i == 5 ? 0 : 1, NULL, "", 0, on_done, &a[i]);
+                        sg_store_submit(s, &job, i == 5 ? "2-1" : NULL, NULL, "", 0, on_done,
+                                        &a[i]);
                 }
         }
         assert_true(sg_store_backlog(s) > 40 * 200);
@@ -242,14 +243,14 @@ static void test_array_and_erasure(void **state)
         (void)state;
         make_job(&job, 10);
         job.array_first = 10;
-        job.array_index = -1;
+        job.array_index = 4;
         job.output = strdup("%n-%j-%a.log");
         sg_record_put_str(&spec, SG_SPEC_ENV, "SECRET=hunter2");
         assert_int_equal(submit_n(s, &job, 3, NULL, (char *)spec.data, spec.size), 0);
         get(s, 12, &a);
-        assert_int_equal(a.job.array_index, 1);
+        assert_int_equal(a.job.array_index, 6);
         assert_int_equal(a.job.array_first, 10);
-        assert_string_equal(a.job.output, "name10-12-1.log");
+        assert_string_equal(a.job.output, "name10-12-6.log");
         assert_null(a.job.error);
 
         assert_int_equal(end_job(s, 10), 0);
@@ -475,7 +476,7 @@ static void on_loop(int result, const struct sg_job *job, void *userdata)
                 (void)sd_event_exit(l->event, 0);
         else if (l->left > 0) {
                 make_job(&next, l->left--);
-                sg_store_submit(l->store, &next, 1, NULL, "", 0, on_loop, l);
+                sg_store_submit(l->store, &next, NULL, NULL, "", 0, on_loop, l);
         }
 }
 
@@ -493,7 +494,7 @@ static void test_event_loop(void **state)
         assert_int_equal(sg_store_attach(l.store, l.event), 0);
         for (uint64_t n = 1001; n <= 1100; n++) {
                 make_job(&job, n);
-                sg_store_submit(l.store, &job, 1, NULL, spec, sizeof(spec), on_loop, &l);
+                sg_store_submit(l.store, &job, NULL, NULL, spec, sizeof(spec), on_loop, &l);
         }
         assert_int_equal(l.answered, 0);
         assert_int_equal(sd_event_loop(l.event), 0);

@@ -68,7 +68,7 @@ static void slot_next(struct slot *s)
         job.key.attempt = s->step == STEP_NONE ? 0 : 1;
         switch (s->step++) {
         case STEP_NONE:
-                sg_store_submit(store, &job, 1, NULL, "spec", 0, on_step, s);
+                sg_store_submit(store, &job, NULL, NULL, "spec", 0, on_step, s);
                 break;
         case STEP_SUBMITTED:
                 job.state = SG_JOB_STARTING;

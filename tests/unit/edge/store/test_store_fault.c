@@ -223,7 +223,7 @@ static void test_dying_writer(void **state)
                 writer = sg_store_pid(s);
                 (void)kill(writer, SIGSTOP);
                 make_job(&job, 1);
-                sg_store_submit(s, &job, 1, NULL, "", 0, NULL, NULL);
+                sg_store_submit(s, &job, NULL, NULL, "", 0, NULL, NULL);
                 (void)!write(ends[1], &writer, sizeof(writer));
                 pause();
         }
@@ -256,7 +256,7 @@ static void test_writer_dies(void **state)
         (void)state;
         assert_int_equal(kill(sg_store_pid(s), SIGSTOP), 0);
         make_job(&job, 1);
-        sg_store_submit(s, &job, 1, NULL, "", 0, on_done, &a);
+        sg_store_submit(s, &job, NULL, NULL, "", 0, on_done, &a);
         kill_writer(s);
         assert_true(sg_store_flush(s) < 0);
         assert_int_equal(a.calls, 1);
@@ -295,7 +295,7 @@ static void test_writer_dies_in_the_loop(void **state)
         sg_store_on_death(s, on_death, &m);
         assert_int_equal(kill(sg_store_pid(s), SIGSTOP), 0);
         make_job(&job, 1);
-        sg_store_submit(s, &job, 1, NULL, "", 0, on_done, &a);
+        sg_store_submit(s, &job, NULL, NULL, "", 0, on_done, &a);
         kill_writer(s);
         assert_int_equal(sd_event_loop(m.event), 0);
         assert_int_equal(m.deaths, 1);

@@ -125,7 +125,7 @@ static void test_mixed(void **state)
         fill_disk("others");
         assert_int_equal(kill(sg_store_pid(s), SIGSTOP), 0); /* in one batch */
         make_job(&job, n + 1);
-        sg_store_submit(s, &job, 1, NULL, "", 0, on_done, &new);
+        sg_store_submit(s, &job, NULL, NULL, "", 0, on_done, &new);
         make_job(&job, 1);
         job.state = SG_JOB_KILLED;
         sg_store_finish(s, &job, on_done, &end);

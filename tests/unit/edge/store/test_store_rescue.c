@@ -342,7 +342,7 @@ static void test_later(void **state)
                 struct sg_job job;
 
                 make_job(&job, n);
-                sg_store_submit(s, &job, 1, NULL, NULL, 0, NULL, NULL);
+                sg_store_submit(s, &job, NULL, NULL, NULL, 0, NULL, NULL);
                 job.state = SG_JOB_KILLED;
                 if (n > 10)
                         sg_store_finish(s, &job, NULL, NULL);
