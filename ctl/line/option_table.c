@@ -84,7 +84,7 @@ const struct sg_verb sg_verbs[_SG_VERB_MAX] = {
 
 const struct sg_option sg_options[] = {
         {"name", 0, SG_OPTION_NAME, SETTABLE | FILTERED, AT(name), "name", "NAME",
-         "name of the job"},
+         "name of the job (%a array index)"},
         {"class", 0, SG_OPTION_STRING, JOBS | FILTERED | BIT(SIMULATE) | BIT(ADOPT), AT(class),
          "class", "CLASS", "policy class"},
         {"cpus", 0, SG_OPTION_CPUS, SETTABLE, AT(cpus), "cpus", "N[-M]", "CPUs that it can use"},

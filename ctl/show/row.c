@@ -6,6 +6,7 @@
 #include "base/utf8.h"
 #include "ctl/show/fields.h"
 #include "ctl/show/output.h"
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -25,6 +26,7 @@ const struct sg_column sg_row_columns[_SG_COLUMN_MAX] = {
         [SG_COLUMN_STARTED] = {"started", false, 0},
         [SG_COLUMN_ENDED] = {"ended", false, 0},
         [SG_COLUMN_COMMAND] = {"command", false, 10},
+        [SG_COLUMN_INDEX] = {"index", true, 0},
         [SG_COLUMN_SHARE] = {"share", true, 0},
         [SG_COLUMN_LIST] = {"list", false, 0},
         [SG_COLUMN_WEIGHT] = {"weight", true, 0},
@@ -178,6 +180,11 @@ const char *sg_row_cell(const struct sg_row *row, enum sg_row_column column, uin
                 return point(row->started_usec, buf);
         case SG_COLUMN_ENDED:
                 return point(row->ended_usec, buf);
+        case SG_COLUMN_INDEX:
+                if (row->array == 0)
+                        return "-";
+                (void)snprintf(buf, size, "%" PRIu64, row->index);
+                return buf;
         case SG_COLUMN_SHARE:
                 return or_dash(sg_share_text(row->share, buf, size));
         case SG_COLUMN_LIST:

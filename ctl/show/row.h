@@ -38,6 +38,7 @@ enum sg_row_column {
         SG_COLUMN_STARTED,
         SG_COLUMN_ENDED,
         SG_COLUMN_COMMAND,
+        SG_COLUMN_INDEX,
         SG_COLUMN_SHARE, /* from here on, documents are needed */
         SG_COLUMN_LIST,
         SG_COLUMN_WEIGHT,

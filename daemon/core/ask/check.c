@@ -27,6 +27,7 @@ static int take_range(struct sg_request *q, struct sg_answer *a)
 
 static int check_array(struct sg_request *q, struct sg_answer *a)
 {
+        char name[SG_JOB_NAME_MAX];
         struct sg_array array;
         int r = take_range(q, a);
 
@@ -41,6 +42,10 @@ static int check_array(struct sg_request *q, struct sg_answer *a)
                 return sg_refuse(a, SG_ANSWER_INVALID, "array",
                                  "array: wants indexes that rise, such as 0-9, 1,3,5 or "
                                  "1-100%%4");
+        if (sg_job_name_task(name, q->job.name, array.last) < 0)
+                return sg_refuse(a, SG_ANSWER_INVALID, "name",
+                                 "name: at most %d bytes with the index %" PRIu64 " as its %%a",
+                                 SG_JOB_NAME_MAX - 1, array.last);
         q->count = array.n;
         q->job.array_index = (int64_t)array.first;
         q->job.array_max = array.max;

@@ -238,12 +238,35 @@ static int expand(const struct sg_job *j, char **path)
         return 0;
 }
 
+int sg_job_name_task(char ret[SG_JOB_NAME_MAX], const char *pattern, uint64_t index)
+{
+        char name[SG_JOB_NAME_MAX], digits[24];
+        size_t size = 0, n;
+
+        (void)snprintf(digits, sizeof(digits), "%" PRIu64, index);
+        for (const char *p = pattern; *p; p++) {
+                bool code = p[0] == '%' && p[1] == 'a';
+
+                n = code ? strlen(digits) : 1;
+                if (size + n >= sizeof(name))
+                        return -ENAMETOOLONG;
+                memcpy(name + size, code ? digits : p, n);
+                size += n;
+                p += code;
+        }
+        name[size] = 0;
+        strcpy(ret, name);
+        return 0;
+}
+
 int sg_job_become_task(struct sg_job *j, uint64_t i, uint64_t index)
 {
         int r;
 
         j->key.n += i;
         j->array_index = (int64_t)index;
+        if (j->array_first > 0) /* as it is where that is too long, which no --name is */
+                (void)sg_job_name_task(j->name, j->name, index);
         r = expand(j, &j->output);
         return r < 0 ? r : expand(j, &j->error);
 }

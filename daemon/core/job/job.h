@@ -103,8 +103,12 @@ void sg_job_clear_reason(struct sg_job *j);
 int sg_job_expand_path(const struct sg_job *j, const char *pattern, char **ret);
 
 /* Makes the i-th task of an array (i 0: also a job that is no task) of a copy of what was
- * submitted, which has the number of the first: its number, its index, and its files. -ENOMEM. */
+ * submitted, which has the number of the first: its number, index, name, if that fits, and files.
+ * -ENOMEM. */
 int sg_job_become_task(struct sg_job *j, uint64_t i, uint64_t index);
+
+/* The name of a task: each %a is its index. -ENAMETOOLONG. */
+int sg_job_name_task(char ret[SG_JOB_NAME_MAX], const char *pattern, uint64_t index);
 
 /* What it takes to remember it until it has ended, without what was submitted. About. */
 uint64_t sg_job_stored_bytes(const struct sg_job *j);

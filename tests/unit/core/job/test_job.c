@@ -239,6 +239,43 @@ static void test_expand_path(void **state)
         assert_null(s);
 }
 
+static void test_name_of_task(void **state)
+{
+        static const struct {
+                const char *pattern, *want;
+        } cases[] = {
+                {"train", "train"}, {"%a", "120"},    {"fit-%a", "fit-120"},
+                {"%a%a", "120120"}, {"100%", "100%"}, {"%%a", "%120"},
+                {"%j-%n", "%j-%n"}, {"%", "%"},       {"ü%aü", "ü120ü"},
+        };
+        char name[SG_JOB_NAME_MAX], longest[SG_JOB_NAME_MAX];
+        _cleanup_(sg_job_deinit) struct sg_job job;
+
+        (void)state;
+        for (size_t i = 0; i < SG_ELEMENTSOF(cases); i++) {
+                assert_int_equal(sg_job_name_task(name, cases[i].pattern, 120), 0);
+                assert_string_equal(name, cases[i].want);
+        }
+        memset(longest, 'x', sizeof(longest) - 1);
+        longest[sizeof(longest) - 1] = 0;
+        memcpy(longest + sizeof(longest) - 3, "%a", 2);
+        assert_int_equal(sg_job_name_task(name, longest, 12), 0);
+        assert_int_equal(strlen(name), SG_JOB_NAME_MAX - 1);
+        assert_int_equal(sg_job_name_task(name, longest, 120), -ENAMETOOLONG);
+
+        sg_job_init(&job);
+        job.key.n = 40;
+        job.array_first = 40;
+        strcpy(job.name, "fit-%a");
+        job.output = strdup("%n.%j");
+        assert_non_null(job.output);
+        assert_int_equal(sg_job_become_task(&job, 2, 7), 0);
+        assert_int_equal(job.key.n, 42);
+        assert_int_equal(job.array_index, 7);
+        assert_string_equal(job.name, "fit-7");
+        assert_string_equal(job.output, "fit-7.42");
+}
+
 static void test_id(void **state)
 {
         static const char *const bad[] = {
@@ -319,11 +356,17 @@ static void test_stored_bytes(void **state)
 int main(void)
 {
         static const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_table),          cmocka_unit_test(test_codec),
-                cmocka_unit_test(test_decode_refuses), cmocka_unit_test(test_decode_cut),
-                cmocka_unit_test(test_states),         cmocka_unit_test(test_exit_status),
-                cmocka_unit_test(test_reason),         cmocka_unit_test(test_expand_path),
-                cmocka_unit_test(test_stored_bytes),   cmocka_unit_test(test_id),
+                cmocka_unit_test(test_table),
+                cmocka_unit_test(test_codec),
+                cmocka_unit_test(test_decode_refuses),
+                cmocka_unit_test(test_decode_cut),
+                cmocka_unit_test(test_states),
+                cmocka_unit_test(test_exit_status),
+                cmocka_unit_test(test_reason),
+                cmocka_unit_test(test_expand_path),
+                cmocka_unit_test(test_name_of_task),
+                cmocka_unit_test(test_stored_bytes),
+                cmocka_unit_test(test_id),
                 cmocka_unit_test(test_attempt_name),
         };
 
