@@ -9,6 +9,7 @@
 #include "ctl/verbs/verbs.h"
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct waiter {
         const struct sg_invocation *inv;
@@ -27,6 +28,14 @@ static int build(struct sg_calls *calls, const char *id, sd_bus_message **ret, s
         return r < 0 ? sg_error_errno(e, r, "cannot make the request") : 0;
 }
 
+/* An exit status says itself how it ended. With --json the documents do. */
+static void say_how_it_ended(const struct waiter *w, const char *id, const char *state,
+                             const char *reason)
+{
+        if (!w->inv->json && strcmp(state, "exited") != 0)
+                sg_warn("job %s: %s", id, *reason ? reason : state);
+}
+
 static int take(struct sg_calls *calls, size_t index, sd_bus_message *reply)
 {
         struct waiter *w = calls->userdata;
@@ -43,6 +52,8 @@ static int take(struct sg_calls *calls, size_t index, sd_bus_message *reply)
                 return -EBADMSG;
         } else {
                 w->status[index] = status & 0xff;
+                if (!w->ended)
+                        say_how_it_ended(w, calls->ids->v[index], state, reason);
         }
         if (w->inv->any && !w->ended) {
                 w->ended = calls->stop = true;

@@ -30,6 +30,7 @@ void sg_attempt_deinit(struct sg_live *l)
         sg_do_close_gate(l);
         sg_live_unwatch_shim(l);
         free(l->attempt.record);
+        free(l->attempt.how_it_ended);
 }
 
 /* Watching the shim */

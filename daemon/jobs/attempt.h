@@ -22,4 +22,5 @@ struct sg_attempt {
         enum sg_claim claim;
         struct sg_exit *record;      /* how it ended, if that is known */
         struct sg_counters counters; /* of `run`, when its command had ended */
+        char *how_it_ended;          /* of `run`, for its terminal; NULL = with an exit status */
 };

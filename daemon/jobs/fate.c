@@ -149,7 +149,7 @@ static bool may_live(const struct sg_live *l)
 
 /* The counters of a job of `run` are read when its command ends, and again if some of its processes
  * lived on. */
-static void put_counters(struct sg_live *l, struct sg_end *end)
+void sg_live_put_counters(struct sg_live *l, struct sg_end *end)
 {
         struct sg_counters *c = &l->attempt.counters;
 
@@ -178,6 +178,6 @@ void sg_do_check_groups(struct sg_live *l)
         }
         sg_live_unwatch_group(l);
         if (l->job.foreground && l->groups.scope)
-                put_counters(l, &e.end);
+                sg_live_put_counters(l, &e.end);
         sg_live_tell(l, &e);
 }

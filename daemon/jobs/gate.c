@@ -225,10 +225,25 @@ void sg_do_count(struct sg_live *l)
 
 static void say_seen(const struct sg_live *l)
 {
-        const struct sg_gate_message seen = {.kind = SG_GATE_SEEN};
+        const char *how = l->attempt.how_it_ended ?: "";
+        struct sg_gate_message seen = {.kind = SG_GATE_SEEN};
+        struct iovec parts[] = {{&seen, sizeof(seen)}, {(void *)how, strlen(how)}};
+        const struct msghdr message = {.msg_iov = parts, .msg_iovlen = SG_ELEMENTSOF(parts)};
 
         if (l->attempt.gate >= 0)
-                (void)send(l->attempt.gate, &seen, sizeof(seen), MSG_NOSIGNAL | MSG_DONTWAIT);
+                (void)sendmsg(l->attempt.gate, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/* What its terminal is told with SEEN. Who waits there has only the number of a signal else. */
+static void put_into_words(struct sg_live *l, const struct sg_exit *e)
+{
+        struct sg_end end = {.record = e, .host_went_down = sg_live_host_went_down(l)};
+
+        if (l->groups.scope)
+                sg_live_put_counters(l, &end);
+        free(l->attempt.how_it_ended);
+        l->attempt.how_it_ended = NULL;
+        (void)sg_fate_in_words(&l->job, &end, sg_now_realtime_usec(), &l->attempt.how_it_ended);
 }
 
 /* A record that couldn't be stored isn't lost: its shim keeps it, and comes back with it. */
@@ -262,6 +277,7 @@ static void take_record(struct sg_live *l, const struct sg_gate_end *end)
                 say_seen(l);
         } else if (l->attempt.claim == SG_CLAIM_NONE) {
                 l->attempt.claim = SG_CLAIM_ON_ITS_WAY;
+                put_into_words(l, &e);
                 sg_store_record(l->manager->store, &l->job.key, &e, on_record_stored, l);
         }
 }

@@ -67,6 +67,8 @@ void sg_live_on_group(void *live); /* the group's cgroup.events has changed */
 
 /* fate.c */
 bool sg_live_host_went_down(const struct sg_live *l);
+/* What the groups of a job of `run` have counted, which must be there. */
+void sg_live_put_counters(struct sg_live *l, struct sg_end *end);
 
 /* schedule.c */
 void sg_queued_init(struct sg_queued *q);

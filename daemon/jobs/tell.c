@@ -216,9 +216,9 @@ static int on_time_limit(sd_event_source *source, uint64_t usec, void *userdata)
 
         (void)source;
         (void)usec;
-        (void)snprintf(reason, sizeof(reason), "it %s longer than its limit of %s",
-                       l->job.state == SG_JOB_STARTING ? "took to start" : "ran",
-                       sg_format_usec(limit, l->job.limits.time_limit_usec));
+        (void)snprintf(reason, sizeof(reason), "time limit of %s%s",
+                       sg_format_usec(limit, l->job.limits.time_limit_usec),
+                       l->job.state == SG_JOB_STARTING ? ", before its program ran" : "");
         sg_live_tell(l, &(struct sg_life_event){.kind = SG_LIFE_E_TIME_LIMIT, .why = reason});
         return 0;
 }

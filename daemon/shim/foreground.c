@@ -19,6 +19,7 @@
 #include "shim/shim.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -37,8 +38,9 @@ struct foreground {
         struct sg_exit exit;
         char comeback[PATH_MAX]; /* where the daemon is found again; "": it is of an earlier
                                     version */
-        bool over, timed_out;
+        bool over;
         int wait_status;
+        struct sg_verdict verdict;
 };
 
 /* Blocked, not ignored or caught: the command inherits the dispositions that our caller chose. */
@@ -186,7 +188,7 @@ static void write_record(struct foreground *f)
                 return;
         }
         sg_gate_send(f->o->gate, SG_GATE_ENDED, f->exit.pid);
-        (void)sg_gate_wait_seen(f->o->gate, SG_REPORT_PATIENCE_MSEC, &f->timed_out);
+        (void)sg_gate_wait_seen(f->o->gate, SG_REPORT_PATIENCE_MSEC, &f->verdict);
 }
 
 static void report(struct foreground *f)
@@ -194,9 +196,25 @@ static void report(struct foreground *f)
         struct sg_report r = {.gate = f->o->gate, .lock = f->o->lock, .comeback = f->comeback};
 
         if (*f->comeback)
-                f->timed_out = sg_report(&r, &f->exit);
+                sg_report(&r, &f->exit, &f->verdict);
         else if (has_file(f))
                 write_record(f);
+}
+
+/* Of what isn't an exit status, as its number says little. Shells say nothing of these two, either:
+ * ^C was typed by who would read it, and `run … | head` is meant so. */
+static void say_how_it_ended(const struct foreground *f)
+{
+        char words[32];
+
+        if (f->exit.signal == SIGINT || f->exit.signal == SIGPIPE)
+                return;
+        if (f->verdict.words[0]) {
+                sg_process_tell(f->verdict.words);
+        } else if (f->exit.signal) { /* nobody has told us its name */
+                (void)snprintf(words, sizeof(words), "killed by signal %d", f->exit.signal);
+                sg_process_tell(words);
+        }
 }
 
 static int exit_status(const struct foreground *f)
@@ -205,7 +223,8 @@ static int exit_status(const struct foreground *f)
                 sg_process_complain("cannot execute", f->o->argv[0], f->failure.error);
                 return f->failure.error == ENOENT ? SG_EXIT_NOT_FOUND : SG_EXIT_NOT_EXECUTABLE;
         }
-        if (f->timed_out)
+        say_how_it_ended(f);
+        if (f->verdict.timeout)
                 return SG_EXIT_TIME_LIMIT;
         return f->exit.signal ? 128 + f->exit.signal : f->exit.exit_code;
 }

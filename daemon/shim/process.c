@@ -56,24 +56,30 @@ const char *sg_process_strerror(int error)
 #endif
 }
 
+#define LINE_PARTS 8
+
+static void write_line(const char *const parts[LINE_PARTS])
+{
+        struct iovec iov[LINE_PARTS];
+
+        for (size_t i = 0; i < LINE_PARTS; i++) {
+                iov[i].iov_base = (void *)(parts[i] ? parts[i] : "");
+                iov[i].iov_len = parts[i] ? strlen(parts[i]) : 0;
+        }
+        if (writev(STDERR_FILENO, iov, LINE_PARTS) < 0)
+                return; /* nobody to tell */
+}
+
 void sg_process_complain(const char *what, const char *object, int error)
 {
-        const char *strings[] = {"schedgov-shim: ",
-                                 what,
-                                 object ? " '" : "",
-                                 object ? object : "",
-                                 object ? "'" : "",
-                                 error ? ": " : "",
-                                 error ? sg_process_strerror(error) : "",
-                                 "\n"};
-        struct iovec iov[SG_ELEMENTSOF(strings)];
+        write_line((const char *[LINE_PARTS]){"schedgov-shim: ", what, object ? " '" : NULL, object,
+                                              object ? "'" : NULL, error ? ": " : NULL,
+                                              error ? sg_process_strerror(error) : NULL, "\n"});
+}
 
-        for (size_t i = 0; i < SG_ELEMENTSOF(strings); i++) {
-                iov[i].iov_base = (void *)strings[i];
-                iov[i].iov_len = strlen(strings[i]);
-        }
-        if (writev(STDERR_FILENO, iov, SG_ELEMENTSOF(iov)) < 0)
-                return; /* nobody to tell */
+void sg_process_tell(const char *words)
+{
+        write_line((const char *[LINE_PARTS]){"schedctl: ", words, "\n"});
 }
 
 void sg_gate_send(int gate, enum sg_gate_kind kind, pid_t pid)
@@ -121,17 +127,26 @@ int sg_gate_wait(int gate, enum sg_gate_kind kind)
         }
 }
 
-int sg_gate_wait_seen(int gate, int msec, bool *ret_timeout)
+int sg_gate_wait_seen(int gate, int msec, struct sg_verdict *ret)
 {
         struct pollfd fd = {.fd = gate, .events = POLLIN};
-        struct sg_gate_message m;
+        struct {
+                struct sg_gate_message m;
+                char words[sizeof(ret->words)];
+        } got;
+        ssize_t n;
 
-        while (gate >= 0 && poll(&fd, 1, msec) > 0 &&
-               recv(gate, &m, sizeof(m), MSG_DONTWAIT) == sizeof(m)) {
-                if (m.kind == SG_GATE_SEEN)
-                        return 1;
-                if (m.kind == SG_GATE_TIMEOUT)
-                        *ret_timeout = true;
+        while (gate >= 0 && poll(&fd, 1, msec) > 0) {
+                n = recv(gate, &got, sizeof(got) - 1, MSG_DONTWAIT);
+                if (n < (ssize_t)sizeof(got.m))
+                        break;
+                if (got.m.kind == SG_GATE_TIMEOUT)
+                        ret->timeout = true;
+                if (got.m.kind != SG_GATE_SEEN)
+                        continue;
+                got.words[(size_t)n - sizeof(got.m)] = '\0';
+                (void)strcpy(ret->words, got.words); /* of the same size */
+                return 1;
         }
         return 0;
 }

@@ -36,9 +36,9 @@ static bool is_forgotten(int lock)
 static void keep(struct sg_report *r, const struct sg_exit *e)
 {
         int pause = PAUSE_FIRST_MSEC;
-        bool timeout;
+        struct sg_verdict unheard;
 
-        while (!sg_gate_wait_seen(r->gate, SEEN_MSEC, &timeout)) {
+        while (!sg_gate_wait_seen(r->gate, SEEN_MSEC, &unheard)) {
                 r->gate = sg_close(r->gate);
                 if (is_forgotten(r->lock))
                         return;
@@ -104,13 +104,10 @@ static int leave_it_to_a_child(struct sg_report *r, const struct sg_exit *e)
         return pid < 0 ? -EAGAIN : 0;
 }
 
-bool sg_report(struct sg_report *r, const struct sg_exit *e)
+void sg_report(struct sg_report *r, const struct sg_exit *e, struct sg_verdict *ret)
 {
-        bool timeout = false;
-
         send_end(r->gate, e);
-        if (!sg_gate_wait_seen(r->gate, SG_REPORT_PATIENCE_MSEC, &timeout) &&
+        if (!sg_gate_wait_seen(r->gate, SG_REPORT_PATIENCE_MSEC, ret) &&
             leave_it_to_a_child(r, e) < 0)
                 keep(r, e);
-        return timeout;
 }

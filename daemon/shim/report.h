@@ -7,8 +7,7 @@
  * the lock meanwhile, so that a daemon which looks finds a job that isn't over yet.
  */
 
-#include "proto/attempt.h"
-#include <stdbool.h>
+#include "shim/shim.h"
 
 #define SG_REPORT_PATIENCE_MSEC 1000
 
@@ -17,5 +16,5 @@ struct sg_report {
         const char *comeback; /* the daemon's socket for that */
 };
 
-/* Whether the daemon had said before that its time was over. */
-bool sg_report(struct sg_report *r, const struct sg_exit *e);
+/* What the daemon says of it meanwhile, or has said before, is added to *ret. */
+void sg_report(struct sg_report *r, const struct sg_exit *e, struct sg_verdict *ret);

@@ -34,6 +34,8 @@ const char *sg_process_strerror(int error);
 /* "schedgov-shim: <what> '<object>': <error>" on stderr, in one write. object may be NULL,
  * error 0. */
 void sg_process_complain(const char *what, const char *object, int error);
+/* "schedctl: <words>", as that is what the terminal has been told to run. */
+void sg_process_tell(const char *words);
 
 /* The gate. A daemon that is gone or doesn't read must not hold us up: sending never waits. */
 void sg_gate_send(int gate, enum sg_gate_kind kind, pid_t pid);
@@ -42,9 +44,14 @@ void sg_gate_send(int gate, enum sg_gate_kind kind, pid_t pid);
 int sg_gate_wait_place(int gate, char *buf, size_t size);
 /* Waits for a message of that kind: 1 when it came, 0 when the other end is closed. */
 int sg_gate_wait(int gate, enum sg_gate_kind kind);
-/* Waits for SEEN: 1 when it came, 0 if the other end is closed, or nothing comes for so long.
- * *ret_timeout is set when TIMEOUT is met. */
-int sg_gate_wait_seen(int gate, int msec, bool *ret_timeout);
+/* What the daemon says of the job's end. */
+struct sg_verdict {
+        bool timeout;    /* its time was over */
+        char words[256]; /* how it ended, for its terminal; "" = nothing */
+};
+/* Waits for SEEN: 1 when it came, 0 if the other end is closed, or nothing comes for so long. What
+ * was said is added to *ret. */
+int sg_gate_wait_seen(int gate, int msec, struct sg_verdict *ret);
 
 /* Fills code, signal, cpu and io from main's wait status and what getrusage() says of
  * our children. */

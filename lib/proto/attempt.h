@@ -49,7 +49,8 @@ enum sg_gate_kind {
          * to a foreground shim always, with the path of the socket at which it can come back. */
         SG_GATE_PLACE,
         /* To a foreground shim: its record is durable, and the counters of its scope, which goes
-         * with it, are read. */
+         * with it, are read. Behind the struct is how the job ended, in words for its terminal,
+         * unless it was with an exit status; earlier shims don't look there. */
         SG_GATE_SEEN,
         SG_GATE_OVER, /* from a background shim: nothing of the job lives; ENDED takes a while */
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "core/life/fate.h"
+#include "base/cleanup.h"
 #include "base/format.h"
 #include "base/parse.h"
 #include <errno.h>
@@ -76,12 +77,16 @@ static bool died_of_memory(const struct sg_exit *e)
  * memory left. */
 static void say_why_oom(struct sg_job *row)
 {
-        char limit[SG_FORMAT_MAX];
+        char peak[SG_FORMAT_MAX], limit[SG_FORMAT_MAX];
 
         if (row->limits.memory_max == SG_UNLIMITED)
-                (void)sg_job_set_reason(row, "it was killed for lack of memory");
+                (void)sg_job_set_reason(row, "killed: out of memory, its class's or the node's");
+        else if (row->memory_peak_bytes == SG_UNLIMITED)
+                (void)sg_job_set_reason(row, "killed: out of memory, limit %s (--mem)",
+                                        sg_format_bytes(limit, row->limits.memory_max));
         else
-                (void)sg_job_set_reason(row, "it needed more memory than its limit of %s",
+                (void)sg_job_set_reason(row, "killed: out of memory at %s of %s (--mem)",
+                                        sg_format_bytes(peak, row->memory_peak_bytes),
                                         sg_format_bytes(limit, row->limits.memory_max));
 }
 
@@ -172,4 +177,20 @@ void sg_fate_settle(struct sg_job *row, const struct sg_end *end, uint64_t now_u
         (void)sg_job_set_reason(row, "%s; how it ended is not known",
                                 end->host_went_down ? "the host was restarted"
                                                     : "its keeper was killed");
+}
+
+int sg_fate_in_words(const struct sg_job *row, const struct sg_end *end, uint64_t now_usec,
+                     char **ret)
+{
+        struct sg_job ended;
+        int r;
+
+        sg_job_init(&ended);
+        r = sg_job_copy(&ended, row);
+        if (r < 0)
+                return r;
+        sg_fate_settle(&ended, end, now_usec);
+        *ret = ended.state == SG_JOB_EXITED ? NULL : TAKE_PTR(ended.reason);
+        sg_job_deinit(&ended);
+        return 0;
 }

@@ -49,3 +49,7 @@ struct sg_end {
 
 /* The row says how it ended. */
 void sg_fate_settle(struct sg_job *row, const struct sg_end *end, uint64_t now_usec);
+/* The reason that it would say, the caller's now; NULL if it ended by itself, with an exit status.
+ * -ENOMEM. */
+int sg_fate_in_words(const struct sg_job *row, const struct sg_end *end, uint64_t now_usec,
+                     char **ret);

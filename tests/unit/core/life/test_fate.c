@@ -119,10 +119,14 @@ static void test_oom(void **state)
         died_of(SIGKILL);
         w.record.oom_kills = 2;
         w.record.main_oom_killed = 1;
+        w.record.memory_peak_bytes = (64 << 20) - 100000;
         settle();
-        assert_end(SG_JOB_OOM, "it needed more memory than its limit of 64M");
+        assert_end(SG_JOB_OOM, "killed: out of memory at 63.9M of 64M (--mem)");
         assert_int_equal(w.row.oom_kills, 2);
         assert_int_equal(sg_job_exit_status(&w.row), 137);
+        w.record.memory_peak_bytes = SG_UNLIMITED;
+        settle();
+        assert_end(SG_JOB_OOM, "killed: out of memory, limit 64M (--mem)");
 }
 
 static void test_oom_without_a_limit(void **state)
@@ -132,7 +136,7 @@ static void test_oom_without_a_limit(void **state)
         w.record.oom_kills = w.record.main_oom_killed = 1;
         w.row.limits.memory_max = SG_UNLIMITED;
         settle();
-        assert_end(SG_JOB_OOM, "it was killed for lack of memory");
+        assert_end(SG_JOB_OOM, "killed: out of memory, its class's or the node's");
 }
 
 /* What a shell says of a child that was killed. */
@@ -147,7 +151,7 @@ static void test_oom_behind_a_shell(void **state)
         assert_end(SG_JOB_EXITED, NULL);
         w.record.oom_kills = 1;
         settle();
-        assert_end(SG_JOB_OOM, "it needed more memory than its limit of 64M");
+        assert_end(SG_JOB_OOM, "killed: out of memory at 12B of 64M (--mem)");
         sg_job_clear_reason(&w.row);
         w.record.exit_code = 1; /* it went on without that child */
         settle();
@@ -178,6 +182,35 @@ static void test_intents(void **state)
                 assert_end(wanted[i].state, "as it was said");
                 assert_int_equal(w.row.signal, SIGKILL);
         }
+}
+
+/* What its terminal is told, while the row doesn't say it yet. */
+static void assert_words(const char *wanted)
+{
+        char *words = NULL;
+
+        assert_int_equal(sg_fate_in_words(&w.row, &w.end, NOW, &words), 0);
+        if (wanted)
+                assert_string_equal(words, wanted);
+        else
+                assert_null(words);
+        free(words);
+        assert_string_equal(sg_job_state_to_string(w.row.state), "running");
+        assert_int_equal(w.row.ended_usec, 0);
+}
+
+static void test_in_words(void **state)
+{
+        (void)state;
+        w.record.exit_code = 3;
+        assert_words(NULL);
+        died_of(SIGSEGV);
+        assert_words("killed by SIGSEGV");
+        (void)sg_job_set_reason(&w.row, "as it was said");
+        w.row.intent = SG_INTENT_CANCEL;
+        w.record = (struct sg_exit){.exit_code = 0};
+        assert_words("as it was said");
+        assert_string_equal(w.row.reason, "as it was said");
 }
 
 /* One that is to run again is described as it ended; what follows isn't decided here. */
@@ -336,7 +369,7 @@ static void test_claims_of_oom(void **state)
         w.end.oom_kills = 1; /* nor can it hide that it was so */
         w.record.oom_kills = w.record.main_oom_killed = 0;
         settle();
-        assert_end(SG_JOB_OOM, "it needed more memory than its limit of 64M");
+        assert_end(SG_JOB_OOM, "killed: out of memory at 22B of 64M (--mem)");
 }
 
 static void test_claims_without_groups(void **state)
@@ -427,6 +460,7 @@ int main(void)
                 TEST(test_oom_without_a_limit),
                 TEST(test_oom_behind_a_shell),
                 TEST(test_intents),
+                TEST(test_in_words),
                 TEST(test_requeued),
                 TEST(test_host_went_down),
                 TEST(test_lost),

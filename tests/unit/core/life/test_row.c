@@ -365,7 +365,7 @@ static void test_time_limit_of_a_start(void **state)
         waits();
         is_released();
         HAPPENS(SILENCE);
-        HAPPENS(TIME_LIMIT, .why = "it took to start longer than its limit of 1s");
+        HAPPENS(TIME_LIMIT, .why = "time limit of 1s, before its program ran");
         assert_plan("store_intent");
         HAPPENS(SILENCE);
         assert_plan("");
@@ -384,7 +384,7 @@ static void test_run_is_warned(void **state)
 {
         (void)state;
         run_runs();
-        HAPPENS(TIME_LIMIT, .why = "it ran longer than its limit of 1s");
+        HAPPENS(TIME_LIMIT, .why = "time limit of 1s");
         assert_plan("store_intent");
         assert_int_equal(w.row.intent, SG_INTENT_TIMEOUT);
         assert_int_equal(w.row.changed_usec, w.now);

@@ -96,7 +96,7 @@ static void test_graceless_run(void **state)
         (void)state;
         w.life.graceless = true;
         run_runs();
-        HAPPENS(TIME_LIMIT, .why = "it ran longer than its limit of 1s");
+        HAPPENS(TIME_LIMIT, .why = "time limit of 1s");
         HAPPENS(INTENT_STORED);
         assert_plan("warn kill arm_keeper");
 }
@@ -109,13 +109,13 @@ static void test_time_limit(void **state)
         w.row.retry = 3;
         waits();
         runs();
-        HAPPENS(TIME_LIMIT, .why = "it ran longer than its limit of 1s");
-        HAPPENS(TIME_LIMIT, .why = "it ran longer than its limit of 2s"); /* once is enough */
+        HAPPENS(TIME_LIMIT, .why = "time limit of 1s");
+        HAPPENS(TIME_LIMIT, .why = "time limit of 2s"); /* once is enough */
         assert_plan("");
         HAPPENS(INTENT_STORED);
         assert_plan("term arm_grace");
         ends_with(&record);
-        assert_ends(SG_JOB_TIMEOUT, "it ran longer than its limit of 1s");
+        assert_ends(SG_JOB_TIMEOUT, "time limit of 1s");
 }
 
 static void test_requeued(void **state)

@@ -63,7 +63,7 @@ static void test_time_limit(void **state)
         delay = fires(SG_LIFE_TIMER_TIME_LIMIT);
         assert_in_range(delay, LIMIT_USEC / 2 + 1, LIMIT_USEC);
         assert_log("TIME_LIMIT store_intent");
-        assert_string_equal(w.job.job.reason, "it ran longer than its limit of 1min");
+        assert_string_equal(w.job.job.reason, "time limit of 1min");
         assert_int_equal(w.job.job.intent, SG_INTENT_TIMEOUT);
 }
 
@@ -88,7 +88,7 @@ static void test_time_limit_of_a_start(void **state)
         delay = fires(SG_LIFE_TIMER_TIME_LIMIT);
         assert_in_range(delay, LIMIT_USEC / 2 + 1, LIMIT_USEC);
         assert_log("TIME_LIMIT store_intent");
-        assert_string_equal(w.job.job.reason, "it took to start longer than its limit of 1min");
+        assert_string_equal(w.job.job.reason, "time limit of 1min, before its program ran");
 }
 
 static void test_other_time_limit(void **state)
