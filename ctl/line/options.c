@@ -2,6 +2,7 @@
 /* Parsing of the command line by the tables of option_table.c. */
 
 #include "ctl/line/options.h"
+#include "ctl/line/elsewhere.h"
 #include "ctl/line/option_value.h"
 #include "ctl/line/suggest.h"
 #include "proto/names.h"
@@ -44,14 +45,16 @@ static int take(struct parser *p, size_t i, const char *spelled, const char *val
  * last. */
 int sg_verb_unknown(const char *word, struct sg_error *e)
 {
+        const char *elsewhere = sg_elsewhere_verb(word);
         struct sg_suggestion near = {.typed = word};
         char hint[64];
 
         for (int i = 0; i < _SG_VERB_MAX; i++)
                 sg_suggest(&near, sg_verbs[i].name);
-        return sg_error_set(e, SG_EXIT_OWN_FAILURE, word,
-                            sg_suggest_hint(&near, "", "see schedctl --help", hint, sizeof(hint)),
-                            "unknown verb '%s'", word);
+        return sg_error_set(
+                e, SG_EXIT_OWN_FAILURE, word,
+                elsewhere ?: sg_suggest_hint(&near, "", "see schedctl --help", hint, sizeof(hint)),
+                "unknown verb '%s'", word);
 }
 
 static bool applies(const struct parser *p, const struct sg_option *o)
@@ -69,23 +72,28 @@ static const char *help_hint(const struct parser *p, char *buf, size_t size)
 static int unknown(struct parser *p, const char *spelled)
 {
         struct sg_suggestion near = {.typed = spelled + strspn(spelled, "-")};
+        const char *elsewhere = sg_elsewhere_option(p->verb, spelled);
         char help[64], hint[128];
 
         for (size_t i = 0; i < sg_n_options; i++)
                 if (applies(p, &sg_options[i]))
                         sg_suggest(&near, sg_options[i].name);
-        return sg_error_set(
-                p->e, SG_EXIT_OWN_FAILURE, spelled,
-                sg_suggest_hint(&near, "--", help_hint(p, help, sizeof(help)), hint, sizeof(hint)),
-                "unknown option %s", spelled);
+        return sg_error_set(p->e, SG_EXIT_OWN_FAILURE, spelled,
+                            elsewhere
+                                    ?: sg_suggest_hint(&near, "--",
+                                                       help_hint(p, help, sizeof(help)), hint,
+                                                       sizeof(hint)),
+                            "unknown option %s", spelled);
 }
 
 static int misplaced(struct parser *p, const char *spelled)
 {
+        const char *elsewhere = sg_elsewhere_option(p->verb, spelled);
         char hint[64];
 
-        return sg_error_set(p->e, SG_EXIT_OWN_FAILURE, spelled, help_hint(p, hint, sizeof(hint)),
-                            "%s does not take %s", sg_verbs[p->verb].name, spelled);
+        return sg_error_set(p->e, SG_EXIT_OWN_FAILURE, spelled,
+                            elsewhere ?: help_hint(p, hint, sizeof(hint)), "%s does not take %s",
+                            sg_verbs[p->verb].name, spelled);
 }
 
 static const char *next_word(struct parser *p)

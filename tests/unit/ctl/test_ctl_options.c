@@ -4,6 +4,7 @@
 
 #include "tests/unit/test.h"
 
+#include "ctl/line/elsewhere.c"
 #include "ctl/line/ids.c"
 #include "ctl/line/option_table.c"
 #include "ctl/line/option_value.c"
