@@ -119,6 +119,15 @@ uint64_t sg_live_log_size(const struct sg_live *l)
         return stat(path, &st) < 0 ? 0 : (uint64_t)st.st_size;
 }
 
+/* Where its keeper puts the script, if it runs one that came from stdin. */
+static void put_script_file(const struct sg_live *l, struct sg_record *r)
+{
+        struct sg_monitor_paths paths = {0};
+
+        if (sg_monitor_paths(l, &paths) >= 0)
+                sg_record_put_str(r, SG_SPEC_SCRIPT_FILE, paths.script);
+}
+
 /* Affinity stands in for a CPU set that the kernel doesn't hold, if the number of CPUs is fixed.
  * With systemd the scope isn't there yet, so the backend is asked as well. */
 static bool wants_affinity(const struct sg_live *l)
@@ -138,6 +147,7 @@ void sg_live_put_launch(const struct sg_live *l, struct sg_record *r)
 
         put_groups(l, r);
         sg_live_environment(l, &(struct sg_live_env){put_in_record, r});
+        put_script_file(l, r);
         sg_live_log_path(l, path);
         sg_record_put_str(r, SG_SPEC_LOG, path);
         sg_record_put_u64(r, SG_SPEC_LOG_MAX,

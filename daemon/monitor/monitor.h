@@ -69,10 +69,10 @@ void sg_monitor_sweep(struct sg_monitor *mon);
 /* Opens the socket on which a job reports: before an attempt starts, and when a daemon comes back
  * to it. */
 void sg_monitor_listen(struct sg_live *l);
-/* Paths for the job's environment. Negative: there is no allocation; `notify` is set all the
- * same. */
+/* Paths for the job's environment, and for its script. Negative: there is no allocation; `notify`
+ * is set all the same. */
 struct sg_monitor_paths {
-        char notify[PATH_MAX], allocation[PATH_MAX];
+        char notify[PATH_MAX], allocation[PATH_MAX], script[PATH_MAX];
 };
 int sg_monitor_paths(const struct sg_live *l, struct sg_monitor_paths *ret);
 

@@ -411,8 +411,11 @@ int sg_monitor_paths(const struct sg_live *l, struct sg_monitor_paths *ret)
                 if (r < 0)
                         return r;
         }
-        return sg_allocations_path(mon->allocations, &l->job.key, ret->allocation,
-                                   sizeof(ret->allocation));
+        r = sg_allocations_script_path(mon->allocations, &l->job.key, ret->script,
+                                       sizeof(ret->script));
+        return r < 0 ? r
+                     : sg_allocations_path(mon->allocations, &l->job.key, ret->allocation,
+                                           sizeof(ret->allocation));
 }
 
 static bool is_live(const struct sg_job_key *key, void *userdata)

@@ -144,9 +144,9 @@ int sg_become_user(struct sg_become *b)
         if (setsid() < 0)
                 return -errno;
         if (s->script) {
-                b->script = sg_program_script(s->script, s->script_size);
-                if (b->script < 0)
-                        return b->script;
+                r = sg_script_make(&b->script, s);
+                if (r < 0)
+                        return r;
         }
         if (geteuid() == 0) {
                 (void)sg_write_file(AT_FDCWD, "/proc/self/oom_score_adj", "0");
@@ -167,6 +167,7 @@ int sg_become_user(struct sg_become *b)
 
 int sg_become_job(struct sg_become *b)
 {
+        const char *script = b->script.path[0] ? b->script.path : NULL;
         const struct sg_spec *s = b->spec;
         _cleanup_free_ char **env = NULL;
         int r;
@@ -179,9 +180,9 @@ int sg_become_job(struct sg_become *b)
         r = sg_program_env(s->env, s->env_force, s->env_default, &env);
         if (r < 0)
                 return r;
-        sg_preload_add(&env, s->argv, b->script);
+        if (script)
+                sg_script_env(&b->script, s->workdir ? s->workdir : "/", &env);
+        sg_preload_add(&env, s->argv, script);
         reset_signals();
-        if (b->script >= 0)
-                return sg_program_exec_script(b->script, s->argv, env);
-        return sg_program_exec(s->argv, env);
+        return script ? sg_script_exec(&b->script, s->argv, env) : sg_program_exec(s->argv, env);
 }

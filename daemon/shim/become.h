@@ -4,12 +4,13 @@
 
 #include "proto/attempt.h"
 #include "proto/spec.h"
+#include "shim/script.h"
 
 struct sg_become {
         const struct sg_spec *spec;
         int output; /* the pipe to the managed log, or −1 */
-        int script; /* −1 until it is made */
         enum sg_stage stage;
+        struct sg_script script;
 };
 
 /* Takes the user's identity, limits and working directory: nothing that anybody could notice. On

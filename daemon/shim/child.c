@@ -37,7 +37,7 @@ static void wait_for_release(int channel)
 /* Steps that leave no trace are done while the daemon looks at us and the fate is made durable. */
 _Noreturn static void child_main(const struct sg_spec *spec, int channel, int output)
 {
-        struct sg_become b = {.spec = spec, .output = output, .script = -1};
+        struct sg_become b = {.spec = spec, .output = output};
         int r;
 
         r = sg_become_user(&b);
@@ -108,7 +108,7 @@ int sg_child_spawn(struct sg_child *ret, const struct sg_spec *spec, bool after_
 _Noreturn static void plain_main(char *const *argv, char **env, int channel, const sigset_t *mask)
 {
         wait_for_release(channel);
-        sg_preload_add(&env, argv, -1);
+        sg_preload_add(&env, argv, NULL);
         (void)sigprocmask(SIG_SETMASK, mask, NULL);
         fail(channel, SG_STAGE_EXEC, sg_program_exec(argv, env));
 }

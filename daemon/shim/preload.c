@@ -69,29 +69,16 @@ static char *assignment_with(const char *list, const char *library)
         return s;
 }
 
-static void put(char ***env, char *assignment)
-{
-        char *const force[] = {assignment, NULL};
-        char **with;
-
-        if (!assignment || sg_program_env(*env, force, NULL, &with) < 0)
-                return;
-        free(*env);
-        *env = with;
-}
-
-void sg_preload_add(char ***env, char *const *argv, int script)
+void sg_preload_add(char ***env, char *const *argv, const char *script)
 {
         const char *library = sg_program_getenv(*env, "SCHEDGOV_PRELOAD");
         const char *list = sg_program_getenv(*env, "LD_PRELOAD");
-        char path[PATH_MAX];
+        char path[PATH_MAX], *assignment;
 
-        if (!library)
+        if (!library || (!script && sg_program_find(argv[0], *env, path) < 0) ||
+            !fits(library, script ? script : path))
                 return;
-        if (script >= 0)
-                (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", script);
-        else if (sg_program_find(argv[0], *env, path) < 0)
-                return;
-        if (fits(library, path))
-                put(env, assignment_with(list ? list : "", library));
+        assignment = assignment_with(list ? list : "", library);
+        if (assignment)
+                sg_program_put_env(env, assignment);
 }

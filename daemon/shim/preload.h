@@ -8,6 +8,6 @@
  */
 
 /* Puts the library into LD_PRELOAD of an array that is the caller's to free(); the string is for
- * exec. To be called in the process that is about to run argv, or the script in that descriptor if
- * it isn't −1, or in another one of the same user in the same directory. */
-void sg_preload_add(char ***env, char *const *argv, int script);
+ * exec. To be called in the process that is about to run argv, or the script of that path if it
+ * isn't NULL, or in another one of the same user in the same directory. */
+void sg_preload_add(char ***env, char *const *argv, const char *script);

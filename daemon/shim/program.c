@@ -3,22 +3,15 @@
 
 #include "shim/program.h"
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "proto/job-env.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
-#ifndef MFD_EXEC /* Linux 6.3 */
-#define MFD_EXEC 0x0010U
-#endif
 
 static size_t count(char *const *strings)
 {
@@ -64,27 +57,42 @@ int sg_program_env(char *const *env, char *const *force, char *const *defaults, 
         return 0;
 }
 
-/* What the kernel doesn't recognise is a shell script without its #! line. */
-static int exec_shell(const char *path, char *const *args, char *const *env)
+void sg_program_put_env(char ***env, char *assignment)
 {
-        size_t n = count(args);
-        _cleanup_free_ const char **argv = malloc((n + 3) * sizeof(char *));
+        char *const force[] = {assignment, NULL};
+        char **with;
+
+        if (sg_program_env(*env, force, NULL, &with) < 0)
+                return;
+        free(*env);
+        *env = with;
+}
+
+int sg_program_exec_with(const char *interpreter, const char *argument, const char *path,
+                         char *const *args, char *const *env)
+{
+        size_t n = count(args), at = 0;
+        _cleanup_free_ const char **argv = malloc((n + 4) * sizeof(char *));
 
         if (!argv)
                 return -ENOMEM;
-        argv[0] = SG_PROGRAM_SHELL;
-        argv[1] = path;
-        for (size_t i = 0; i <= n; i++)
-                argv[i + 2] = args && i < n ? args[i] : NULL;
-        execve(SG_PROGRAM_SHELL, (char *const *)argv, env);
+        argv[at++] = interpreter;
+        if (*argument)
+                argv[at++] = argument;
+        argv[at++] = path;
+        for (size_t i = 0; i < n; i++)
+                argv[at++] = args[i];
+        argv[at] = NULL;
+        execve(interpreter, (char *const *)argv, env);
         return -errno;
 }
 
+/* What the kernel doesn't recognise is a shell script without its #! line. */
 static int exec_file(const char *path, char *const *argv, char *const *env)
 {
         execve(path, argv, env);
         if (errno == ENOEXEC)
-                return exec_shell(path, argv + 1, env);
+                return sg_program_exec_with(SG_PROGRAM_SHELL, "", path, argv + 1, env);
         return -errno;
 }
 
@@ -174,35 +182,16 @@ int sg_program_exec(char *const *argv, char *const *env)
         return denied ? -EACCES : -ENOENT;
 }
 
-int sg_program_script(const void *text, size_t size)
-{
-        _cleanup_close_ int fd = memfd_create("schedgov-script", MFD_EXEC);
-        int r, high;
-
-        if (fd < 0 && errno == EINVAL)
-                fd = memfd_create("schedgov-script", 0);
-        if (fd < 0)
-                return -errno;
-        r = sg_write_all(fd, text, size);
-        if (r < 0)
-                return r;
-        /* Away from the numbers that a script redirects by hand ("exec 3>…"). */
-        high = fcntl(fd, F_DUPFD, 10);
-        return high >= 0 ? high : TAKE_FD(fd);
-}
-
-int sg_program_exec_script(int fd, char *const *args, char *const *env)
+int sg_program_exec_file(const char *path, char *const *args, char *const *env)
 {
         size_t n = count(args);
-        _cleanup_free_ char **argv = malloc((n + 2) * sizeof(char *));
-        char path[32];
+        _cleanup_free_ const char **argv = malloc((n + 2) * sizeof(char *));
 
         if (!argv)
                 return -ENOMEM;
-        (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
         argv[0] = path;
         if (n > 0)
                 memcpy(argv + 1, args, n * sizeof(char *));
         argv[n + 1] = NULL;
-        return exec_file(path, argv, env);
+        return exec_file(path, (char *const *)argv, env);
 }

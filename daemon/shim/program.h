@@ -16,12 +16,17 @@ int sg_program_env(char *const *env, char *const *force, char *const *defaults, 
 /* The value in an environment, or NULL. */
 const char *sg_program_getenv(char *const *env, const char *name);
 
+/* Sets one variable of an array that is the caller's to free(), unless there is no memory. */
+void sg_program_put_env(char ***env, char *assignment);
+
 /* What sg_program_exec() is going to run, as far as that can be known before; -ENOENT. */
 int sg_program_find(const char *name, char *const *env, char ret[PATH_MAX]);
 /* Only returns on failure: -errno. */
 int sg_program_exec(char *const *argv, char *const *env);
 
-/* A file in memory with the text of a script, for sg_program_exec_script(): an fd or -errno. */
-int sg_program_script(const void *text, size_t size);
-/* args are the script's own arguments, may be NULL. Only returns on failure. */
-int sg_program_exec_script(int fd, char *const *args, char *const *env);
+/* A file, by that name; args are what comes behind it, may be NULL. Only returns on failure. */
+int sg_program_exec_file(const char *path, char *const *args, char *const *env);
+/* A script by its interpreter, with the one argument that its #! line may have, or "". Only returns
+ * on failure. */
+int sg_program_exec_with(const char *interpreter, const char *argument, const char *path,
+                         char *const *args, char *const *env);

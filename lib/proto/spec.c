@@ -241,6 +241,8 @@ static int take_launch(struct decoder *d, const struct sg_field *f)
         case SG_SPEC_AWAITS_PLACE:
                 s->awaits_place = true;
                 return 0;
+        case SG_SPEC_SCRIPT_FILE:
+                return sg_field_strdup(f, &s->script_file);
         default:
                 return 0;
         }
@@ -295,5 +297,6 @@ void sg_spec_deinit(struct sg_spec *s)
         free(s->dirs);
         free(s->log);
         free(s->cpu_affinity);
+        free(s->script_file);
         memset(s, 0, sizeof(*s));
 }

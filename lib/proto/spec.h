@@ -39,6 +39,7 @@ enum sg_spec_tag {
         SG_SPEC_CPU_AFFINITY, /* str cpu list: sched_setaffinity where no cpuset controller can do
                                  it */
         SG_SPEC_AWAITS_PLACE, /* u64 1: its groups come over the gate */
+        SG_SPEC_SCRIPT_FILE,  /* str: absolute path at which a script is to have its file */
 };
 
 /* The cgroup hierarchies a job may have a group in. */
@@ -84,7 +85,7 @@ struct sg_spec {
         size_t n_dirs;
         char *log;
         uint64_t log_max, log_keep;
-        char *cpu_affinity;
+        char *cpu_affinity, *script_file;
         bool awaits_place;
 };
 

@@ -32,7 +32,7 @@ UNIFIED, CPU, CPUACCT, CPUSET, MEMORY, PIDS, DEVICES, FREEZER, BLKIO = range(9)
 TAGS = {name: i + 1 for i, name in enumerate(
     "uid gid group umask rlimit arg env script workdir output error on_end".split())}
 TAGS.update({name: i + 64 for i, name in enumerate(
-    "group_dir env_force env_default log log_max log_keep cpu_affinity".split())})
+    "group_dir env_force env_default log log_max log_keep cpu_affinity awaits_place script_file".split())})
 
 
 def crc32c(data):

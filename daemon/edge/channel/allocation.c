@@ -14,6 +14,7 @@
 
 #define ALLOCATION "allocation"
 #define SOCKET "notify"
+#define SCRIPT "script"
 
 struct sg_allocations {
         int fd;
@@ -75,22 +76,31 @@ static void name_of(char buf[NAME_MAX_HERE], const struct sg_job_key *key, const
         (void)snprintf(buf, NAME_MAX_HERE, "%s/%s", attempt, what);
 }
 
-int sg_allocations_path(const struct sg_allocations *a, const struct sg_job_key *key, char *buf,
-                        size_t size)
+static int path_of(const struct sg_allocations *a, const struct sg_job_key *key, const char *what,
+                   char *buf, size_t size)
 {
         char name[NAME_MAX_HERE];
 
-        name_of(name, key, ALLOCATION);
+        name_of(name, key, what);
         return sg_path_join(buf, size, a->root, name);
+}
+
+int sg_allocations_path(const struct sg_allocations *a, const struct sg_job_key *key, char *buf,
+                        size_t size)
+{
+        return path_of(a, key, ALLOCATION, buf, size);
 }
 
 int sg_allocations_socket_path(const struct sg_allocations *a, const struct sg_job_key *key,
                                char *buf, size_t size)
 {
-        char name[NAME_MAX_HERE];
+        return path_of(a, key, SOCKET, buf, size);
+}
 
-        name_of(name, key, SOCKET);
-        return sg_path_join(buf, size, a->root, name);
+int sg_allocations_script_path(const struct sg_allocations *a, const struct sg_job_key *key,
+                               char *buf, size_t size)
+{
+        return path_of(a, key, SCRIPT, buf, size);
 }
 
 int sg_allocations_prepare(const struct sg_allocations *a, const struct sg_job_key *key)

@@ -3,7 +3,8 @@
 /*
  * The allocation channel: ROOT/N-ORIGIN-ATTEMPT/allocation, a file that is replaced as a whole
  * (0644), in a directory for each attempt, so that a job which watches its own isn't woken by
- * others'. The attempt's notify socket (notify-socket.h) is beside it.
+ * others'. The attempt's notify socket (notify-socket.h) is beside it, and so is the script that it
+ * runs, if that came from stdin (shim/script.h).
  *
  * Nothing is kept in memory: sequence numbers go on from the file where a daemon before us left
  * them. Nothing is synced either, as no job outlives the boot.
@@ -20,10 +21,12 @@ struct sg_allocations;
 int sg_allocations_open(struct sg_allocations **ret, const char *root);
 struct sg_allocations *sg_allocations_close(struct sg_allocations *a);
 
-/* What SCHEDGOV_ALLOCATION holds, and NOTIFY_SOCKET; -ENAMETOOLONG. */
+/* What SCHEDGOV_ALLOCATION holds, and NOTIFY_SOCKET; where its script is; -ENAMETOOLONG. */
 int sg_allocations_path(const struct sg_allocations *a, const struct sg_job_key *key, char *buf,
                         size_t size);
 int sg_allocations_socket_path(const struct sg_allocations *a, const struct sg_job_key *key,
+                               char *buf, size_t size);
+int sg_allocations_script_path(const struct sg_allocations *a, const struct sg_job_key *key,
                                char *buf, size_t size);
 
 /* Makes the attempt's directory, if it isn't there, for what else is to be in it. */

@@ -93,6 +93,7 @@ static void test_launch_part_behind_submitted(void **state)
         sg_record_put_u64(&r, SG_SPEC_LOG_MAX, 1 << 20);
         sg_record_put_u64(&r, SG_SPEC_LOG_KEEP, 3);
         sg_record_put_str(&r, SG_SPEC_CPU_AFFINITY, "0-1");
+        sg_record_put_str(&r, SG_SPEC_SCRIPT_FILE, "/script");
         sg_record_put_str(&r, 9999, "of a later version");
         assert_int_equal(decode(&r, &s), 0);
         assert_int_equal(s.n_dirs, 2);
@@ -104,6 +105,7 @@ static void test_launch_part_behind_submitted(void **state)
         assert_int_equal(s.log_max, 1 << 20);
         assert_int_equal(s.log_keep, 3);
         assert_string_equal(s.cpu_affinity, "0-1");
+        assert_string_equal(s.script_file, "/script");
 }
 
 static void test_absent_is_harmless(void **state)
