@@ -78,6 +78,8 @@ void sg_live_environment(const struct sg_live *l, const struct sg_live_env *out)
         put_channels(l, out);
         if (l->job.array_first > 0)
                 put_env_u64(out, true, "SCHEDGOV_ARRAY_INDEX", (uint64_t)l->job.array_index);
+        if (l->class->unbuffered)
+                put_env(out, false, "PYTHONUNBUFFERED", "1");
         if (l->job.limits.threads != SG_THREADS_LEAVE)
                 put_threads(l, out);
 }

@@ -33,6 +33,10 @@ const struct sg_job_env_wait sg_job_env_waits[SG_JOB_ENV_WAITS] = {
         {"OPENBLAS_THREAD_TIMEOUT", "16", {NULL, NULL}},
 };
 
+/* Whose output goes to no terminal writes it in pieces of 8 KiB otherwise, and its log and its
+ * progress are minutes behind. */
+#define UNBUFFERED "PYTHONUNBUFFERED"
+
 static const char *value_of(const char *assignment, const char *name)
 {
         size_t length = strlen(name);
@@ -81,6 +85,8 @@ static bool is_of_job(const char *assignment, const char *given)
         for (size_t i = 0; i < SG_ELEMENTSOF(own); i++)
                 if (value_of(assignment, own[i]))
                         return true;
+        if (is_value(assignment, UNBUFFERED, "1"))
+                return true;
         for (size_t i = 0; given && i < SG_JOB_ENV_THREADS; i++)
                 if (is_value(assignment, sg_job_env_threads[i], given))
                         return true;

@@ -52,7 +52,8 @@ struct sg_class {
         uint64_t max_jobs; /* running at once, SG_UNLIMITED */
         uint64_t max_jobs_per_user;
         enum sg_order order;
-        bool backfill; /* others may start before a first one that waits for memory */
+        bool backfill;   /* others may start before a first one that waits for memory */
+        bool unbuffered; /* its jobs' Python writes at once, unless they say otherwise */
         struct sg_share_settings share; /* by which its jobs' shares are decided */
         struct sg_limits limits;        /* what a job gets when it asks for nothing */
         struct sg_limits limits_max;    /* what it may ask for; SG_UNLIMITED = anything */

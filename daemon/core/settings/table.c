@@ -339,6 +339,7 @@ const struct sg_settings_key sg_settings_keys[] = {
         {"Class", "MaxJobs", "policy", "infinity", WANTS_COUNT, false, parse_count, CLASS(max_jobs), 1, INF},
         {"Class", "MaxJobsPerUser", "policy", "infinity", WANTS_COUNT, false, parse_count, CLASS(max_jobs_per_user), 1, INF},
         {"Class", "Threads", "policy", "follow", "\"follow\", \"start\" or \"leave\"", false, parse_threads, CLASS(limits.threads), 0, 0},
+        {"Class", "Unbuffered", "policy", "yes", "\"yes\" or \"no\"", false, parse_yes, CLASS(unbuffered), 0, 0},
 
         SG_CPU_LIMITS(GIVEN),
         {"Limits", "CPUs", "policy", "", "a number of CPUs such as 4, or a range such as 2-8, up to 1024", false, parse_cpus, CLASS(limits), 1, SG_CPUS_MAX},

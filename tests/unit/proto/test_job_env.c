@@ -34,6 +34,21 @@ static void test_of_nobody(void **state)
         assert_int_equal(sg_job_env_drop(none, &preload), 0);
 }
 
+/* Set for a job that asks for nothing, and so for the next one. */
+static void test_unbuffered(void **state)
+{
+        const char *env[] = {"SCHEDGOV_JOB_ID=7", "PYTHONUNBUFFERED=1", NULL};
+        const char *other[] = {"SCHEDGOV_JOB_ID=7", "PYTHONUNBUFFERED=", NULL};
+        const char *users[] = {"PYTHONUNBUFFERED=1", NULL};
+        char *preload;
+
+        (void)state;
+        assert_int_equal(sg_job_env_drop(env, &preload), 0);
+        assert_int_equal(sg_job_env_drop(other, &preload), 1);
+        assert_string_equal(other[0], "PYTHONUNBUFFERED=");
+        assert_int_equal(sg_job_env_drop(users, &preload), 1);
+}
+
 static void test_without_threads(void **state)
 {
         const char *env[] = {"SCHEDGOV_JOB_ID=7", "OMP_NUM_THREADS=1", NULL};
@@ -122,6 +137,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_of_a_job),        cmocka_unit_test(test_of_nobody),
+                cmocka_unit_test(test_unbuffered),      cmocka_unit_test(test_wishes),
                 cmocka_unit_test(test_without_threads), cmocka_unit_test(test_wishes),
                 cmocka_unit_test(test_preload),         cmocka_unit_test(test_decided),
         };

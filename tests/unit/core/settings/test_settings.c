@@ -34,6 +34,7 @@ static void test_defaults(void **state)
         assert_int_equal(c->limits.cpus, 0);
         assert_int_equal(c->limits.pin, 0);
         assert_int_equal(c->limits.threads, SG_THREADS_FOLLOW);
+        assert_true(c->unbuffered);
         assert_true(c->limits.cpu_quota_pm == SG_UNLIMITED);
         assert_true(c->limits.memory_max == SG_UNLIMITED);
         assert_true(c->limits.time_limit_usec == SG_UNLIMITED);

@@ -31,6 +31,7 @@ static const struct sample {
         {"Class", "MaxJobs", "1", "0"},
         {"Class", "MaxJobsPerUser", "3", "1.5"},
         {"Class", "Threads", "start", "elastic"},
+        {"Class", "Unbuffered", "no", "maybe"},
         {"Limits", "CPUWeight", "1", "infinity"},
         {"Limits", "CPUQuota", "0.1%", "0.09%"},
         {"Limits", "CPUs", "2-8", "8-2"},
