@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/format.h"
+#include "base/parse.h"
 #include "base/utf8.h"
 #include "ctl/line/ids.h"
 #include "ctl/show/document.h"
@@ -21,8 +22,11 @@
 
 struct event {
         uint64_t seq, time_usec;
-        const char *id, *state, *reason;
+        const char *id, *state, *reason, *by; /* "": nobody asked for it */
+        uint64_t attempt;                     /* 0: none yet */
+        int32_t exit_code, signal; /* of the attempt; −1 and 0 while it hasn't ended so */
 };
+#define EVENT_TYPES "ttssstiis"
 
 struct follower {
         const struct sg_invocation *inv;
@@ -35,6 +39,16 @@ struct follower {
         bool begun;  /* what there was at first has been printed */
 };
 
+/* As in a job's document. */
+static json_t *signal_or_null(int32_t sig)
+{
+        const char *name = sg_signal_name(sig);
+
+        if (sig <= 0)
+                return json_null();
+        return name ? json_string(name) : json_sprintf("%" PRIi32, sig);
+}
+
 static json_t *to_json(const struct event *ev, bool alone)
 {
         char at[SG_FORMAT_MAX];
@@ -46,21 +60,76 @@ static json_t *to_json(const struct event *ev, bool alone)
                                   ev->seq > 0 ? json_integer((json_int_t)ev->seq) : json_null());
         (void)json_object_set_new(o, "time", json_string(sg_format_rfc3339(at, ev->time_usec)));
         (void)json_object_set_new(o, "id", json_string(ev->id));
+        (void)json_object_set_new(o, "attempt", json_integer((json_int_t)ev->attempt));
         (void)json_object_set_new(o, "state", json_string(ev->state));
+        (void)json_object_set_new(o, "exit_code",
+                                  ev->exit_code >= 0 ? json_integer(ev->exit_code) : json_null());
+        (void)json_object_set_new(o, "signal", signal_or_null(ev->signal));
+        (void)json_object_set_new(o, "by", *ev->by ? json_string(ev->by) : json_null());
         (void)json_object_set_new(o, "reason", json_string(ev->reason));
         return o;
 }
 
+/* What is said of it behind its state, by commas. */
+struct words {
+        char text[1536];
+        size_t used;
+};
+
+__attribute__((format(printf, 2, 3))) static void say(struct words *w, const char *format, ...)
+{
+        size_t left = sizeof(w->text) - w->used;
+        va_list ap;
+        int n;
+
+        if (w->used > 0 && left > 2) {
+                memcpy(w->text + w->used, ", ", 3);
+                w->used += 2;
+                left -= 2;
+        }
+        va_start(ap, format);
+        n = vsnprintf(w->text + w->used, left, format, ap);
+        va_end(ap);
+        w->used += n < 0 ? 0 : (size_t)n < left ? (size_t)n : left - 1;
+}
+
+/* "cancelled by alice", "held by alice": then it has been said. */
+static bool reason_names(const struct event *ev)
+{
+        const char *at = strstr(ev->reason, " by ");
+        size_t n = strlen(ev->by);
+
+        return at && strncmp(at + 4, ev->by, n) == 0 && (at[4 + n] == '\0' || at[4 + n] == ' ');
+}
+
+static void describe(const struct event *ev, struct words *w)
+{
+        char text[1024], signal[SG_SIGNAL_TEXT_MAX];
+        bool over = strcmp(ev->state, "queued") != 0; /* else the reason tells of the attempt */
+
+        if (over && ev->exit_code >= 0)
+                say(w, "status %" PRIi32, ev->exit_code);
+        if (over && ev->signal > 0 && !strstr(ev->reason, sg_signal_text(signal, ev->signal)))
+                say(w, "%s", signal);
+        if (over && ev->attempt > 1)
+                say(w, "attempt %" PRIu64, ev->attempt);
+        if (*ev->reason)
+                say(w, "%s", sg_utf8_escape(ev->reason, text, sizeof(text)));
+        if (*ev->by && !reason_names(ev))
+                say(w, "by %s", sg_utf8_escape(ev->by, text, sizeof(text)));
+}
+
 static void print_text(const struct event *ev)
 {
-        char at[SG_FORMAT_MAX], reason[1024], id[256];
         enum sg_colour colour = sg_colour_of_state(ev->state);
+        char at[SG_FORMAT_MAX], id[256];
+        struct words w = {.used = 0};
 
+        describe(ev, &w);
         (void)printf("%s  %s  %s%s%s%s%s\n", sg_format_local(at, ev->time_usec),
                      sg_utf8_escape(ev->id, id, sizeof(id)),
                      colour == SG_PLAIN ? "" : sg_colour(colour), ev->state,
-                     colour == SG_PLAIN ? "" : sg_colour(SG_PLAIN), *ev->reason ? "  " : "",
-                     sg_utf8_escape(ev->reason, reason, sizeof(reason)));
+                     colour == SG_PLAIN ? "" : sg_colour(SG_PLAIN), w.used > 0 ? "  " : "", w.text);
 }
 
 static uint64_t hash(uint64_t h, const char *s)
@@ -104,7 +173,7 @@ static void take_event(struct follower *f, const struct event *ev)
 static int read_event(sd_bus_message *m, const char *types, struct event *ev)
 {
         return sd_bus_message_read(m, types, &ev->seq, &ev->time_usec, &ev->id, &ev->state,
-                                   &ev->reason);
+                                   &ev->reason, &ev->attempt, &ev->exit_code, &ev->signal, &ev->by);
 }
 
 static int on_event(sd_bus_message *m, void *userdata, sd_bus_error *error)
@@ -114,7 +183,7 @@ static int on_event(sd_bus_message *m, void *userdata, sd_bus_error *error)
 
         (void)error;
         if (sd_bus_message_is_signal(m, SG_BUS_MANAGER, "JobEvent") > 0 &&
-            read_event(m, "ttsss", &ev) > 0 && (!*f->job || sg_id_matches(f->job, ev.id)))
+            read_event(m, EVENT_TYPES, &ev) > 0 && (!*f->job || sg_id_matches(f->job, ev.id)))
                 take_event(f, &ev);
         return 0;
 }
@@ -137,8 +206,8 @@ static int print_log(struct follower *f, struct sg_client *c, uint64_t after, ui
         r = sg_client_call(c, m, *f->job ? f->job : NULL, &reply, e);
         if (r < 0)
                 return r;
-        r = sd_bus_message_enter_container(reply, 'a', "(ttsss)");
-        while (r >= 0 && (r = read_event(reply, "(ttsss)", &ev)) > 0) {
+        r = sd_bus_message_enter_container(reply, 'a', "(" EVENT_TYPES ")");
+        while (r >= 0 && (r = read_event(reply, "(" EVENT_TYPES ")", &ev)) > 0) {
                 if (ev.time_usec >= from_usec)
                         take_event(f, &ev);
                 else

@@ -207,6 +207,7 @@ static void fill_job(struct sg_live *l, const struct newcomer *n, const struct s
         j->pid = n->first.pid;
         j->started_usec = n->first.started_usec;
         j->submitted_usec = j->changed_usec = sg_now_realtime_usec();
+        j->changed_by = n->asker.who;
         (void)snprintf(j->user, sizeof(j->user), "%s", user);
         strcpy(j->class, n->as.class);
         strcpy(j->boot_id, l->manager->node.boot_id);

@@ -18,6 +18,7 @@ struct sg_adopter;
 struct sg_adopt_asker {
         void (*told)(const struct sg_answer *refusal, uint64_t n, void *userdata);
         void *userdata;
+        struct sg_who who;
 };
 
 /* Without a cgroup tree to be seen *ret is NULL, with which all calls here do nothing. */

@@ -17,6 +17,13 @@ bool sg_caller_is_admin(const struct sg_manager *m, const struct sg_caller *c)
                (m->admin_gid != (gid_t)-1 && sg_caller_in_group(c, m->admin_gid));
 }
 
+struct sg_who sg_call_who(const struct sg_call *call)
+{
+        const struct sg_client *c = sg_call_client(call);
+
+        return (struct sg_who){.is = c, .uid = c ? c->caller.uid : 0};
+}
+
 bool sg_caller_owns(const struct sg_manager *m, const struct sg_caller *c, uint64_t uid)
 {
         return c->uid == uid || sg_caller_is_admin(m, c);

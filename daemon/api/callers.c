@@ -59,7 +59,7 @@ static void leave(struct sg_live *l)
                 return;
         *l->runner = (struct sg_runner){.pidfd = -1};
         if (sg_life_is_shown(&l->life))
-                sg_live_stop(l, SG_INTENT_CANCEL, SG_LIFE_RUNNER_GONE);
+                sg_live_stop(l, (struct sg_who){0}, SG_INTENT_CANCEL, SG_LIFE_RUNNER_GONE);
 }
 
 void sg_callers_disconnect(struct sg_manager *m, struct sg_client *c)

@@ -8,13 +8,16 @@
 static int send_event(struct sg_client *c, const struct sg_job *j, const char *id)
 {
         _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
+        char name[SG_USER_NAME_MAX];
         int r;
 
         r = sd_bus_message_new_signal(c->bus, &m, SG_BUS_PATH, SG_BUS_MANAGER, "JobEvent");
         if (r >= 0)
-                r = sd_bus_message_append(m, "ttsss", (uint64_t)0,
+                r = sd_bus_message_append(m, "ttssstiis", (uint64_t)0,
                                           j->changed_usec ?: sg_now_realtime_usec(), id,
-                                          sg_job_state_to_string(j->state), j->reason ?: "");
+                                          sg_job_state_to_string(j->state), j->reason ?: "",
+                                          j->key.attempt, (int32_t)j->exit_code, (int32_t)j->signal,
+                                          sg_job_who(j, &j->changed_by, name) ?: "");
         if (r >= 0)
                 sg_client_send(c, m);
         return r;

@@ -26,6 +26,7 @@ void sg_authorizer_forget(struct sg_authorizer *a, const struct sg_client *c); /
 
 /* Who asks */
 
+struct sg_who sg_call_who(const struct sg_call *call); /* for events */
 bool sg_caller_is_admin(const struct sg_manager *m, const struct sg_caller *c);
 bool sg_caller_owns(const struct sg_manager *m, const struct sg_caller *c, uint64_t uid);
 /* Whether a job of uid may be listed for this caller. */

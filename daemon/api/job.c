@@ -84,20 +84,17 @@ int sg_api_busy(const struct sg_live *l, struct sg_answer *a)
 static int stop(struct sg_call *call, struct sg_live *l, enum sg_job_intent intent,
                 const char *what, struct sg_answer *a)
 {
-        const struct sg_client *c = sg_call_client(call);
-        char reason[128], name[24];
+        const struct sg_who by = sg_call_who(call);
+        char reason[128], name[SG_USER_NAME_MAX];
         int r;
 
         r = sg_waiter_add(l, call, true, a);
         if (r < 0)
                 return r;
-        (void)snprintf(name, sizeof(name), "uid %u", c->caller.uid);
         (void)snprintf(reason, sizeof(reason), "%s by %s%s", what,
-                       c->caller.uid == l->job.uid ? l->job.user
-                       : c->caller.uid == 0        ? "root"
-                                                   : name,
+                       sg_job_who(&l->job, &by, name) ?: "nobody",
                        l->job.state == SG_JOB_QUEUED ? " before it started" : "");
-        sg_live_stop(l, intent, reason);
+        sg_live_stop(l, by, intent, reason);
         return 1;
 }
 
@@ -132,7 +129,7 @@ int sg_api_hold(struct sg_call *call, struct sg_live *l, struct sg_answer *a)
 {
         if (!sg_life_may_hold(&l->life, &l->job))
                 return wrong_state(l, "queued", a);
-        sg_live_hold(l, true, sg_call_ref(call));
+        sg_live_hold(l, sg_call_who(call), true, sg_call_ref(call));
         return 1;
 }
 
@@ -142,7 +139,7 @@ int sg_api_release(struct sg_call *call, struct sg_live *l, struct sg_answer *a)
         if (!sg_life_may_hold(&l->life, &l->job) || (!l->job.hold && l->life.asked == 0))
                 return sg_refuse_job(a, SG_ANSWER_WRONG_STATE, l->job.key.n,
                                      "job %" PRIu64 " is not held", l->job.key.n);
-        sg_live_hold(l, false, sg_call_ref(call));
+        sg_live_hold(l, sg_call_who(call), false, sg_call_ref(call));
         return 1;
 }
 
@@ -162,7 +159,7 @@ static int set_frozen(struct sg_call *call, struct sg_live *l, bool frozen, stru
                                      "job %" PRIu64 " has no group", l->job.key.n);
         if (l->job.adopted && l->life.asked > 0) /* systemd doesn't do them one after the other */
                 return sg_api_busy(l, a);
-        sg_live_freeze(l, SG_FREEZE_USER, frozen, sg_call_ref(call));
+        sg_live_freeze(l, sg_call_who(call), SG_FREEZE_USER, frozen, sg_call_ref(call));
         return 1;
 }
 

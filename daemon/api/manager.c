@@ -105,7 +105,7 @@ static void on_adopted(const struct sg_answer *refusal, uint64_t n, void *userda
 
 static int adopt(struct sg_call *call, const struct sg_request *q, struct sg_answer *a)
 {
-        const struct sg_adopt_asker asker = {on_adopted, call};
+        const struct sg_adopt_asker asker = {on_adopted, call, sg_call_who(call)};
         const struct sg_manager *m = call->manager;
         const char *name = q->class ?: "";
         const struct sg_class *class = sg_settings_class(m->settings, *name ? name : "default");

@@ -17,7 +17,7 @@ typedef int (*found_cb)(struct one *o, const struct sg_job *job, struct sg_live 
 /* A lookup in the store, and a page of events, as far as they aren't answered yet. */
 #define ONE_BYTES 2048U
 #define EVENTS_BYTES (128U * 1024)
-#define EVENT_BYTES 64U
+#define EVENT_BYTES 88U
 
 struct one {
         struct sg_owed owed;
@@ -243,8 +243,12 @@ static void put_event(struct events *e, const struct sg_event_row *row)
         sg_reply_text(e->reply, "job", id);
         sg_reply_text(e->reply, "state", row->state);
         sg_reply_text(e->reply, "reason", row->reason ?: "");
+        sg_reply_u64(e->reply, "attempt", row->attempt);
+        sg_reply_i32(e->reply, "exit_code", (int32_t)row->exit_code);
+        sg_reply_i32(e->reply, "signal", (int32_t)row->signal);
+        sg_reply_text(e->reply, "by", row->who ?: "");
         sg_reply_close_row(e->reply);
-        e->bytes += EVENT_BYTES + strlen(row->reason ?: "");
+        e->bytes += EVENT_BYTES + strlen(row->reason ?: "") + strlen(row->who ?: "");
 }
 
 static void on_event(const struct sg_event_row *row, void *userdata)
@@ -265,8 +269,9 @@ static void on_event(const struct sg_event_row *row, void *userdata)
 
 static int list_events(struct sg_call *call, const struct sg_request *q, struct sg_answer *a)
 {
-        static const enum sg_value_type types[] = {SG_VALUE_U64, SG_VALUE_U64, SG_VALUE_TEXT,
-                                                   SG_VALUE_TEXT, SG_VALUE_TEXT};
+        static const enum sg_value_type types[] = {SG_VALUE_U64,  SG_VALUE_U64,  SG_VALUE_TEXT,
+                                                   SG_VALUE_TEXT, SG_VALUE_TEXT, SG_VALUE_U64,
+                                                   SG_VALUE_I32,  SG_VALUE_I32,  SG_VALUE_TEXT};
         const struct sg_manager *m = call->manager;
         const struct sg_client *c = sg_call_client(call);
         struct sg_job_key key = {0};

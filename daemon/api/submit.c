@@ -153,6 +153,7 @@ static int complete(struct sg_submission *s, const struct sg_caller *c, const ch
                 return r;
         strcpy(j->key.origin, m->node.name);
         j->submitted_usec = j->changed_usec = sg_now_realtime_usec();
+        j->changed_by = (struct sg_who){true, c->uid};
         if (m->jobs->n + s->request.count > m->settings->max_queued_per_user &&
             sg_manager_count_waiting(m, c->uid) + s->request.count >
                     m->settings->max_queued_per_user)
@@ -219,7 +220,7 @@ static void let_in(struct storing *st)
 
                 sg_live_tell_kind(l, SG_LIFE_E_STORED);
                 if (st->run && !l->runner->here) /* its terminal has gone meanwhile */
-                        sg_live_stop(l, SG_INTENT_CANCEL, SG_LIFE_RUNNER_GONE);
+                        sg_live_stop(l, (struct sg_who){0}, SG_INTENT_CANCEL, SG_LIFE_RUNNER_GONE);
         }
 }
 

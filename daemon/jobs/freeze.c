@@ -14,16 +14,19 @@
 #include <string.h>
 #include <syslog.h>
 
-void sg_live_hold(struct sg_live *l, bool on, void *asker)
+void sg_live_hold(struct sg_live *l, struct sg_who by, bool on, void *asker)
 {
-        sg_live_tell(l, &(struct sg_life_event){.kind = SG_LIFE_E_HOLD, .on = on, .asker = asker});
+        sg_live_tell(l, &(struct sg_life_event){
+                                .kind = SG_LIFE_E_HOLD, .by = by, .on = on, .asker = asker});
 }
 
-void sg_live_freeze(struct sg_live *l, uint64_t reasons, bool on, void *asker)
+void sg_live_freeze(struct sg_live *l, struct sg_who by, uint64_t reasons, bool on, void *asker)
 {
-        sg_live_tell(
-                l, &(struct sg_life_event){
-                           .kind = SG_LIFE_E_FREEZE, .reasons = reasons, .on = on, .asker = asker});
+        sg_live_tell(l, &(struct sg_life_event){.kind = SG_LIFE_E_FREEZE,
+                                                .by = by,
+                                                .reasons = reasons,
+                                                .on = on,
+                                                .asker = asker});
 }
 
 /* Storing */
@@ -72,12 +75,15 @@ void sg_do_store_hold(struct sg_live *l)
 {
         struct sg_life_event e = *sg_live_event(l);
         struct sg_job row = l->job; /* borrows the strings */
+        char held[SG_HELD_TEXT_MAX];
         struct change *c;
 
         e.kind = SG_LIFE_E_HOLD_STORED;
         e.asked_usec = sg_now_realtime_usec();
         row.hold = e.on;
         row.changed_usec = e.asked_usec;
+        row.changed_by = e.by;
+        row.reason = sg_held_text(&row, &e, held);
         c = change_new(l, &e, SG_LIFE_E_HOLD_UNSTORED);
         if (c)
                 sg_store_hold(l->manager->store, &row, on_change_durable, c);

@@ -21,6 +21,11 @@ static inline void sg_live_result_kind(struct sg_live *l, enum sg_life_event_kin
  * in order of n, so that the tasks of an array come one after the other. */
 struct sg_live *sg_live_task_before(const struct sg_live *l);
 
+/* tell.c: what events say of a job that is held or released. */
+#define SG_HELD_TEXT_MAX 64
+char *sg_held_text(const struct sg_job *row, const struct sg_life_event *e,
+                   char buf[SG_HELD_TEXT_MAX]);
+
 /* launch-spec.c: what its keeper is told besides what was submitted */
 void sg_live_put_launch(const struct sg_live *l, struct sg_record *r);
 /* How many threads its environment is to say; 0 = it says nothing. */

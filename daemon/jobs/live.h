@@ -73,17 +73,18 @@ static inline void sg_live_tell_kind(struct sg_live *l, enum sg_life_event_kind 
 {
         sg_live_tell(l, &(struct sg_life_event){.kind = kind});
 }
-void sg_live_stop(struct sg_live *l, enum sg_job_intent intent, const char *reason);
+void sg_live_stop(struct sg_live *l, struct sg_who by, enum sg_job_intent intent,
+                  const char *reason);
 /* freeze.c: only where sg_life_may_hold() and sg_life_may_freeze() allow it. sg_live_calls.answer
  * is called for the asker when it is durable and done, or has failed. */
-void sg_live_hold(struct sg_live *l, bool on, void *asker);
-void sg_live_freeze(struct sg_live *l, uint64_t reasons, bool on, void *asker);
+void sg_live_hold(struct sg_live *l, struct sg_who by, bool on, void *asker);
+void sg_live_freeze(struct sg_live *l, struct sg_who by, uint64_t reasons, bool on, void *asker);
 /* Its terminal wants to be handed the job, now or as soon as it may be. */
 void sg_live_attach(struct sg_live *l);
 /* A message of the job itself has come: if it was let go, it runs, though its keeper hasn't said so
  * yet. */
 void sg_live_speaks(struct sg_live *l);
-/* Stores the row as a hint and tells subscribers. */
+/* Something that nobody asked for has changed: stores the row as a hint and tells subscribers. */
 void sg_live_changed(struct sg_live *l);
 /* Its time limit, or when that began, may be another: its timer goes off then. */
 void sg_live_arm_time_limit(struct sg_live *l);

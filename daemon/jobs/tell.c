@@ -142,10 +142,11 @@ void sg_live_tell(struct sg_live *l, const struct sg_life_event *e)
         l->inbox = NULL;
 }
 
-void sg_live_stop(struct sg_live *l, enum sg_job_intent intent, const char *reason)
+void sg_live_stop(struct sg_live *l, struct sg_who by, enum sg_job_intent intent,
+                  const char *reason)
 {
         sg_live_tell(l, &(struct sg_life_event){
-                                .kind = SG_LIFE_E_STOP, .intent = intent, .why = reason});
+                                .kind = SG_LIFE_E_STOP, .by = by, .intent = intent, .why = reason});
 }
 
 void sg_live_speaks(struct sg_live *l)
@@ -154,21 +155,44 @@ void sg_live_speaks(struct sg_live *l)
                 sg_live_tell_kind(l, SG_LIFE_E_STARTED);
 }
 
-void sg_live_changed(struct sg_live *l)
+void sg_do_changed(struct sg_live *l)
 {
         l->job.changed_usec = sg_now_realtime_usec();
         sg_store_update(l->manager->store, &l->job, NULL, NULL);
         l->manager->jobs->calls->changed(l->manager, &l->job);
 }
 
-void sg_do_changed(struct sg_live *l)
+void sg_live_changed(struct sg_live *l)
 {
-        sg_live_changed(l);
+        l->job.changed_by = (struct sg_who){0};
+        sg_do_changed(l);
+}
+
+char *sg_held_text(const struct sg_job *row, const struct sg_life_event *e,
+                   char buf[SG_HELD_TEXT_MAX])
+{
+        char name[SG_USER_NAME_MAX];
+
+        (void)snprintf(buf, SG_HELD_TEXT_MAX, "%s by %s", e->on ? "held" : "released",
+                       sg_job_who(row, &e->by, name) ?: "nobody");
+        return buf;
+}
+
+static void announce_held(const struct sg_live *l, const struct sg_life_event *e)
+{
+        struct sg_job row = l->job; /* borrows the strings */
+        char held[SG_HELD_TEXT_MAX];
+
+        row.reason = sg_held_text(&row, e, held);
+        l->manager->jobs->calls->changed(l->manager, &row);
 }
 
 void sg_do_announce(struct sg_live *l)
 {
-        l->manager->jobs->calls->changed(l->manager, &l->job);
+        if (sg_live_event(l)->kind == SG_LIFE_E_HOLD_STORED)
+                announce_held(l, sg_live_event(l));
+        else
+                l->manager->jobs->calls->changed(l->manager, &l->job);
 }
 
 /* Timers */

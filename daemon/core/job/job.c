@@ -172,6 +172,18 @@ void sg_job_clear_reason(struct sg_job *j)
         j->reason = NULL;
 }
 
+const char *sg_job_who(const struct sg_job *j, const struct sg_who *who, char buf[SG_USER_NAME_MAX])
+{
+        if (!who->is)
+                return NULL;
+        if (who->uid == j->uid)
+                return j->user;
+        if (who->uid == 0)
+                return "root";
+        (void)snprintf(buf, SG_USER_NAME_MAX, "uid %" PRIu32, (uint32_t)who->uid);
+        return buf;
+}
+
 /* What the code `c` stands for; NULL if it is no code. */
 static const char *path_code(const struct sg_job *j, char c, char buf[24])
 {

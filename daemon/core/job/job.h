@@ -37,6 +37,12 @@ enum sg_adoption {
         SG_ADOPTED_GOVERNED, /* all, through systemd: it lies in a slice of ours */
 };
 
+/* Who asked for something. Zeroed: nobody did, it came of itself. */
+struct sg_who {
+        bool is;
+        uid_t uid;
+};
+
 struct sg_job {
         struct sg_job_key key;
         uint64_t uid, gid;
@@ -85,6 +91,8 @@ struct sg_job {
         /* When it last changed, for events: one time for what is logged and what is announced, so
          * that both are known to be the same. Not part of the record; 0 = not said. */
         uint64_t changed_usec;
+        /* Who asked for that change, and who wants it to end. Not part of the record. */
+        struct sg_who changed_by, stopped_by;
         /* Of what was submitted, as the store knows it. Not part of the record, either. */
         uint64_t spec_bytes;
 };
@@ -98,6 +106,10 @@ int sg_job_copy(struct sg_job *dst, const struct sg_job *src);
 int sg_job_set_reason(struct sg_job *j, const char *format, ...)
         __attribute__((format(printf, 2, 3)));
 void sg_job_clear_reason(struct sg_job *j);
+/* What they are called, for events: its user by name, "root", others "uid 1001"; NULL: nobody
+ * asked. */
+const char *sg_job_who(const struct sg_job *j, const struct sg_who *who,
+                       char buf[SG_USER_NAME_MAX]);
 /* Fills in the codes of --output and --error: %j = N, %a = array index, %n = the job's name, %% =
  * %. Anything else behind a % is kept as it is. NULL gives NULL. */
 int sg_job_expand_path(const struct sg_job *j, const char *pattern, char **ret);

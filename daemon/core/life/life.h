@@ -69,7 +69,8 @@ struct sg_life_event {
         bool on;
         uint64_t reasons; /* enum sg_freeze */
         uint64_t asked_usec;
-        void *asker; /* who is to be answered: passed on, not looked into; NULL = nobody */
+        void *asker;      /* who is to be answered: passed on, not looked into; NULL = nobody */
+        struct sg_who by; /* who asked for it */
         struct sg_end end;
 };
 

@@ -58,6 +58,7 @@ static void row_begin(struct sg_life_step *s)
         sg_job_clear_reason(row);
         strcpy(row->boot_id, s->event->boot_id);
         row->changed_usec = s->event->now_usec;
+        row->changed_by = row->stopped_by = (struct sg_who){0};
 }
 
 static void say_cannot(struct sg_life_step *s, const char *what)
@@ -82,6 +83,7 @@ static void row_back_in_queue(struct sg_life_step *s)
         s->row->state = SG_JOB_QUEUED;
         s->row->intent = SG_INTENT_NONE;
         s->row->begin_usec = s->event->now_usec + START_AGAIN_USEC;
+        s->row->changed_by = s->row->stopped_by;
 }
 
 static void row_not_started(struct sg_life_step *s)
@@ -111,6 +113,7 @@ static void row_started(struct sg_life_step *s)
         s->life->failed_starts = 0;
         s->row->state = SG_JOB_RUNNING;
         s->row->started_usec = s->event->now_usec;
+        s->row->changed_by = (struct sg_who){0};
 }
 
 /* Freezing and thawing are done before their state is stored, so that the row may not say it. The
@@ -149,6 +152,7 @@ static void row_is_to_end(struct sg_life_step *s)
                 (void)sg_job_set_reason(s->row, "%s", s->event->why);
         s->row->intent = s->event->intent;
         s->row->changed_usec = s->event->now_usec;
+        s->row->changed_by = s->row->stopped_by = s->event->by;
 }
 
 static void row_time_is_over(struct sg_life_step *s)
@@ -156,12 +160,14 @@ static void row_time_is_over(struct sg_life_step *s)
         (void)sg_job_set_reason(s->row, "%s", s->event->why);
         s->row->intent = SG_INTENT_TIMEOUT;
         s->row->changed_usec = s->event->now_usec;
+        s->row->changed_by = s->row->stopped_by = (struct sg_who){0};
 }
 
 /* The cancel is carried out as soon as the job is back in the queue. */
 static void row_cancelled_later(struct sg_life_step *s)
 {
         s->row->intent = SG_INTENT_CANCEL;
+        s->row->stopped_by = s->event->by;
 }
 
 static void row_released(struct sg_life_step *s)
@@ -182,10 +188,19 @@ static void row_held_in_queue(struct sg_life_step *s)
 {
         row_held(s);
         s->row->changed_usec = s->event->asked_usec;
+        s->row->changed_by = s->event->by;
+}
+
+/* Others may see it done before systemd answers who asked for it. */
+static void say_who(struct sg_life_step *s)
+{
+        if (s->event->by.is || s->life->asked == 0)
+                s->row->changed_by = s->event->by;
 }
 
 static void row_frozen_for(struct sg_life_step *s)
 {
+        say_who(s);
         s->row->frozen = sg_freeze_change(s->row->frozen, s->event->reasons, s->event->on);
 }
 
@@ -197,11 +212,13 @@ static void row_not_frozen_for(struct sg_life_step *s)
 static void row_suspended(struct sg_life_step *s)
 {
         s->row->state = SG_JOB_SUSPENDED;
+        say_who(s);
 }
 
 static void row_resumed(struct sg_life_step *s)
 {
         s->row->state = SG_JOB_RUNNING;
+        say_who(s);
 }
 
 /* Who manages its unit has thawed it: what we wanted doesn't count any more. */
@@ -222,6 +239,7 @@ static void end_as(struct sg_life_step *s, enum sg_job_state state)
         row->pid = 0;
         row->frozen = 0;
         row->changed_usec = s->event->now_usec;
+        row->changed_by = row->stopped_by;
         if (row->ended_usec == 0)
                 row->ended_usec = s->event->now_usec;
         free(row->command);
@@ -244,6 +262,8 @@ static void requeue(struct sg_life_step *s)
         row->pid = 0;
         row->frozen = 0;
         row->changed_usec = s->event->now_usec;
+        row->changed_by = row->stopped_by;
+        row->stopped_by = (struct sg_who){0};
 }
 
 static void row_cancelled(struct sg_life_step *s)

@@ -67,13 +67,15 @@ static int dispatch_row(struct sg_store_request *q, const struct sg_store_messag
 
 static int dispatch_event(struct sg_store_request *q, const struct sg_store_message *m)
 {
-        _cleanup_free_ char *origin = NULL, *state = NULL, *reason = NULL;
+        _cleanup_free_ char *origin = NULL, *state = NULL, *reason = NULL, *who = NULL;
         struct sg_event_row row = {
                 .seq = sg_store_message_u64(m, SG_STORE_TAG_SEQ),
                 .time_usec = sg_store_message_u64(m, SG_STORE_TAG_TIME),
                 .n = sg_store_message_u64(m, SG_STORE_TAG_N),
                 .attempt = sg_store_message_u64(m, SG_STORE_TAG_ATTEMPT),
                 .uid = sg_store_message_u64(m, SG_STORE_TAG_UID),
+                .exit_code = sg_store_message_i64(m, SG_STORE_TAG_EXIT_CODE),
+                .signal = sg_store_message_i64(m, SG_STORE_TAG_SIGNAL),
         };
         int r;
 
@@ -82,11 +84,14 @@ static int dispatch_event(struct sg_store_request *q, const struct sg_store_mess
                 r = sg_store_message_str(m, SG_STORE_TAG_STATE, &state);
         if (r >= 0)
                 r = sg_store_message_str(m, SG_STORE_TAG_REASON, &reason);
+        if (r >= 0)
+                r = sg_store_message_str(m, SG_STORE_TAG_WHO, &who);
         if (r < 0)
                 return r;
         row.origin = origin;
         row.state = state;
         row.reason = reason;
+        row.who = who;
         if (q->event)
                 q->event(&row, q->userdata);
         return 0;

@@ -67,7 +67,11 @@ enum sg_store_tag {
         SG_STORE_TAG_ON,
         SG_STORE_TAG_SUBMITTED,
         SG_STORE_TAG_ARRAY,
-        SG_STORE_TAG_STORED, /* bytes of what was submitted, of a live job */
+        SG_STORE_TAG_STORED,    /* bytes of what was submitted, of a live job */
+        SG_STORE_TAG_BY,        /* a uid: who asked for the change of the job */
+        SG_STORE_TAG_WHO,       /* str: the same in an event */
+        SG_STORE_TAG_EXIT_CODE, /* i64 */
+        SG_STORE_TAG_SIGNAL,
         _SG_STORE_TAG_MAX,
 };
 

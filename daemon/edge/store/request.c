@@ -11,6 +11,8 @@ static void put_job(struct sg_record *out, const struct sg_job *job)
         sg_job_encode(job, out);
         sg_record_close(out, mark);
         sg_record_put_u64(out, SG_STORE_TAG_TIME, job->changed_usec);
+        if (job->changed_by.is)
+                sg_record_put_u64(out, SG_STORE_TAG_BY, job->changed_by.uid);
 }
 
 static void put_key(struct sg_record *out, const struct sg_job_key *key)

@@ -132,9 +132,12 @@ struct sg_store_query {
 void sg_store_list(struct sg_store *s, const struct sg_store_query *q, sg_store_cb each,
                    sg_store_cb done, void *userdata);
 
+/* How the attempt has ended, as far as it has (exit_code −1, signal 0), and who asked for the
+ * change (NULL: nobody did, or an older daemon hasn't said). */
 struct sg_event_row {
         uint64_t seq, time_usec, n, attempt, uid;
-        const char *origin, *state, *reason;
+        int64_t exit_code, signal;
+        const char *origin, *state, *reason, *who;
 };
 typedef void (*sg_event_cb)(const struct sg_event_row *row,
                             void *userdata); /* NULL row = the end */

@@ -11,6 +11,8 @@ static int message_job(const struct sg_store_message *m, struct sg_job *ret)
         const struct sg_field *f = &m->fields[SG_STORE_TAG_JOB];
 
         ret->changed_usec = sg_store_message_u64(m, SG_STORE_TAG_TIME);
+        ret->changed_by.is = m->fields[SG_STORE_TAG_BY].data;
+        ret->changed_by.uid = (uid_t)sg_store_message_u64(m, SG_STORE_TAG_BY);
         return f->data ? sg_job_decode(ret, f->data, f->size) : -EBADMSG;
 }
 

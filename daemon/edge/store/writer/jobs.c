@@ -59,12 +59,15 @@ static int bind_job(struct sg_db *db, enum sg_sql id, const struct sg_job *job, 
 
 static int insert_event(struct sg_db *db, const struct sg_job *job)
 {
+        char name[SG_USER_NAME_MAX];
         sqlite3_stmt *stmt;
         int r;
 
         r = bind_job(db, SG_SQL_EVENT_INSERT, job, &stmt);
         if (r < 0)
                 return r;
+        sg_sql_bind_text(stmt, sqlite3_bind_parameter_index(stmt, ":who"),
+                         sg_job_who(job, &job->changed_by, name));
         (void)sqlite3_bind_int64(stmt, sqlite3_bind_parameter_index(stmt, ":time"),
                                  (int64_t)(job->changed_usec ?: sg_now_realtime_usec()));
         return sg_db_run(db, stmt);

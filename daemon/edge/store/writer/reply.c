@@ -101,8 +101,10 @@ int sg_writer_reply_live(sqlite3_stmt *row, void *userdata)
 int sg_writer_reply_event(sqlite3_stmt *row, void *userdata)
 {
         static const uint16_t tags[] = {
-                SG_STORE_TAG_SEQ,     SG_STORE_TAG_TIME, SG_STORE_TAG_ORIGIN, SG_STORE_TAG_N,
-                SG_STORE_TAG_ATTEMPT, SG_STORE_TAG_UID,  SG_STORE_TAG_STATE,  SG_STORE_TAG_REASON,
+                SG_STORE_TAG_SEQ,    SG_STORE_TAG_TIME,    SG_STORE_TAG_ORIGIN,
+                SG_STORE_TAG_N,      SG_STORE_TAG_ATTEMPT, SG_STORE_TAG_UID,
+                SG_STORE_TAG_STATE,  SG_STORE_TAG_REASON,  SG_STORE_TAG_EXIT_CODE,
+                SG_STORE_TAG_SIGNAL, SG_STORE_TAG_WHO,
         };
         struct sg_writer *w = userdata;
         size_t mark = open_frame(w, SG_STORE_EVENT);
@@ -112,7 +114,8 @@ int sg_writer_reply_event(sqlite3_stmt *row, void *userdata)
 
                 if (tags[i] == SG_STORE_TAG_STATE)
                         sg_record_put_str(&w->out, tags[i], sg_job_state_to_string((uint64_t)v));
-                else if (tags[i] == SG_STORE_TAG_ORIGIN || tags[i] == SG_STORE_TAG_REASON)
+                else if (tags[i] == SG_STORE_TAG_ORIGIN || tags[i] == SG_STORE_TAG_REASON ||
+                         tags[i] == SG_STORE_TAG_WHO)
                         sg_record_put_str(&w->out, tags[i],
                                           (const char *)sqlite3_column_text(row, (int)i));
                 else

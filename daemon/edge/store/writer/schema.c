@@ -122,6 +122,9 @@ const char *const sg_sql_migrations[] = {
         ("ALTER TABLE jobs ADD COLUMN io_read_iops INTEGER NOT NULL DEFAULT -1;"
          "ALTER TABLE jobs ADD COLUMN io_write_iops INTEGER NOT NULL DEFAULT -1;"),
         "ALTER TABLE jobs ADD COLUMN array_max INTEGER NOT NULL DEFAULT 0;",
+        ("ALTER TABLE events ADD COLUMN exit_code INTEGER NOT NULL DEFAULT -1;"
+         "ALTER TABLE events ADD COLUMN signal INTEGER NOT NULL DEFAULT 0;"
+         "ALTER TABLE events ADD COLUMN who TEXT;"),
 };
 
 const unsigned sg_sql_n_migrations = SG_ELEMENTSOF(sg_sql_migrations);

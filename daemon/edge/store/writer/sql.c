@@ -24,7 +24,9 @@ _Static_assert(SG_JOB_FINAL == 32, "the SQL below and in schema.c has this numbe
         " AND ended_usec BETWEEN ?6 AND ?7 AND (?11 = 0 OR adopted = 0)"                           \
         " AND n >= ?10 AND (?10 = 0 OR array_first = ?10)"                                         \
         " ORDER BY n DESC LIMIT ?8"
-#define EVENT "SELECT seq, time_usec, origin, n, attempt, uid, state, reason FROM events"
+#define EVENT                                                                                      \
+        "SELECT seq, time_usec, origin, n, attempt, uid, state, reason, exit_code, signal, who"    \
+        " FROM events"
 #define EVENT_FILTER "(?2 = -1 OR uid = ?2) AND (?3 = 0 OR (n = ?3 AND origin = ?5))"
 #define PRUNE(which) "DELETE FROM jobs WHERE handle IN (" which ") RETURNING origin, n"
 
@@ -68,9 +70,9 @@ static const char *const texts[_SG_SQL_MAX] = {
                 " VALUES (?1, ?2, ?3, ?25, ?18, ?23, ?24, ?27, ?28, ?39, ?40, ?41, ?42, ?43)",
         [SG_SQL_ATTEMPTS_DELETE] = "DELETE FROM attempts WHERE origin = ?1 AND n = ?2",
         [SG_SQL_EVENT_INSERT] =
-                /* A name takes the number after the largest before it: so it comes last. */
-        "INSERT INTO events (origin, n, attempt, uid, state, reason, time_usec)"
-        " VALUES (?1, ?2, ?3, ?4, ?9, ?18, :time)",
+                /* A name takes the number after the largest before it: so they come last. */
+        "INSERT INTO events (origin, n, attempt, uid, state, reason, exit_code, signal, time_usec,"
+        " who) VALUES (?1, ?2, ?3, ?4, ?9, ?18, ?27, ?28, :time, :who)",
         [SG_SQL_EVENTS_LATEST] = "SELECT * FROM (" EVENT " WHERE seq > ?1 AND " EVENT_FILTER
                                  " ORDER BY seq DESC LIMIT ?4) ORDER BY seq",
         [SG_SQL_EVENTS_AFTER] = EVENT " WHERE seq > ?1 AND " EVENT_FILTER " ORDER BY seq LIMIT ?4",

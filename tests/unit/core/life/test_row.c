@@ -407,6 +407,64 @@ static void test_run_has_no_retry(void **state)
         assert_int_equal(w.row.retry, 3);
 }
 
+static void assert_by(bool is, uid_t uid)
+{
+        assert_int_equal(w.row.changed_by.is, is);
+        if (is)
+                assert_int_equal(w.row.changed_by.uid, uid);
+}
+
+/* Who asked is said of what was asked for, and of nothing else that happens to the job. */
+static void test_who_asked(void **state)
+{
+        static const struct sg_exit record = {.signal = SIGTERM, .exit_code = -1};
+
+        (void)state;
+        w.row.changed_by = (struct sg_who){true, 1000};
+        waits();
+        assert_by(true, 1000);
+        HAPPENS(HOLD, .on = false, .by = {true, 1001});
+        HAPPENS(HOLD_STORED, .on = false, .asked_usec = 5, .by = {true, 1001});
+        assert_by(true, 1001);
+        runs();
+        assert_by(false, 0);
+        HAPPENS(FREEZE, .on = true, .reasons = SG_FREEZE_USER, .by = {true, 1002});
+        HAPPENS(FREEZE_STORED, .on = true, .reasons = SG_FREEZE_USER, .by = {true, 1002});
+        HAPPENS(FROZEN, .by = {true, 1002});
+        assert_by(true, 1002);
+        HAPPENS(STOP, .intent = SG_INTENT_REQUEUE, .why = "requeued by root", .by = {true, 0});
+        assert_by(true, 0);
+        HAPPENS(INTENT_STORED);
+        ends_with(&record);
+        assert_by(true, 0);
+        assert_goes_back("killed by SIGTERM");
+        runs();
+        assert_by(false, 0);
+        HAPPENS(TIME_LIMIT, .why = "it ran longer than its limit of 1s");
+        assert_by(false, 0);
+        ends_with(&record);
+        assert_by(false, 0);
+        assert_ends(SG_JOB_TIMEOUT, "it ran longer than its limit of 1s");
+}
+
+/* A unit may be seen frozen before systemd answers. */
+static void test_who_froze_a_unit(void **state)
+{
+        (void)state;
+        w.row.adopted = SG_ADOPTED_GOVERNED;
+        w.row.state = SG_JOB_RUNNING;
+        w.life.state = SG_LIFE_RUNNING;
+        HAPPENS(FREEZE, .on = true, .reasons = SG_FREEZE_USER, .by = {true, 7}, .asker = &w);
+        HAPPENS(FREEZE_STORED, .on = true, .reasons = SG_FREEZE_USER, .by = {true, 7}, .asker = &w);
+        HAPPENS(SEEN_FROZEN);
+        assert_row(SG_JOB_SUSPENDED, NULL);
+        assert_by(true, 7);
+        HAPPENS(FROZEN, .by = {true, 7}, .asker = &w);
+        HAPPENS(SEEN_THAWED);
+        assert_row(SG_JOB_RUNNING, NULL);
+        assert_by(false, 0);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -432,6 +490,8 @@ int main(void)
                 TEST(test_time_limit_of_a_start),
                 TEST(test_run_is_warned),
                 TEST(test_run_has_no_retry),
+                TEST(test_who_asked),
+                TEST(test_who_froze_a_unit),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,7 +68,7 @@ static void test_words_of_a_result(void **state)
 
 static void drop_all(struct sg_live *l)
 {
-        sg_live_stop(l, SG_INTENT_CANCEL, "too late");
+        sg_live_stop(l, (struct sg_who){0}, SG_INTENT_CANCEL, "too late");
         sg_live_result_kind(l, SG_LIFE_E_GROUPS_GONE);
 }
 
@@ -130,7 +130,7 @@ static void test_stop(void **state)
 {
         (void)state;
         is(SG_LIFE_RUNNING, SG_JOB_RUNNING);
-        sg_live_stop(&w.job, SG_INTENT_REQUEUE, "requeued by root");
+        sg_live_stop(&w.job, (struct sg_who){true, 0}, SG_INTENT_REQUEUE, "requeued by root");
         assert_log("STOP store_intent");
         assert_int_equal(w.job.job.intent, SG_INTENT_REQUEUE);
         assert_string_equal(w.job.job.reason, "requeued by root");

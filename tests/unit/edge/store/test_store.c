@@ -5,6 +5,7 @@
 
 #include "proto/spec.h"
 #include "tests/unit/edge/store/fixture.h"
+#include <inttypes.h>
 #include <sqlite3.h>
 
 /* --- what is kept */
@@ -421,6 +422,57 @@ static void test_events(void **state)
         answer_reset(&a);
 }
 
+static void on_whole_event(const struct sg_event_row *row, void *userdata)
+{
+        struct answer *a = userdata;
+        size_t used = strlen(a->text);
+
+        a->calls += row == NULL;
+        if (row)
+                (void)snprintf(a->text + used, sizeof(a->text) - used,
+                               "%s %u %" PRIi64 " %" PRIi64 " %s; ", row->state,
+                               (unsigned)row->attempt, row->exit_code, row->signal,
+                               row->who ? row->who : "-");
+}
+
+/* How the attempt has ended, and who asked: its user by name, root, another by number, or nobody.
+ */
+static void test_events_say_how(void **state)
+{
+        const struct sg_job_key all = {.n = 0};
+        struct answer a = {.calls = 0};
+        struct sg_store *s = open_store();
+        struct sg_job job;
+
+        (void)state;
+        make_job(&job, 1);
+        job.changed_by = (struct sg_who){true, 1000};
+        assert_int_equal(submit_n(s, &job, 1, NULL, NULL, 0), 0);
+        make_starting(&job, 1, 2);
+        assert_int_equal(start(s, &job, NULL), 0);
+        job.state = SG_JOB_SUSPENDED;
+        job.changed_by = (struct sg_who){true, 0};
+        assert_int_equal(write_job(s, sg_store_update, &job), 0);
+        job.state = SG_JOB_QUEUED;
+        job.exit_code = 3;
+        job.changed_by = (struct sg_who){true, 1001};
+        assert_int_equal(write_job(s, sg_store_finish, &job), 0);
+        job.state = SG_JOB_KILLED;
+        job.exit_code = -1;
+        job.signal = 9;
+        job.changed_by = (struct sg_who){0};
+        assert_int_equal(write_job(s, sg_store_finish, &job), 0);
+        answer_reset(&a);
+        sg_store_events(s, 0, SG_UNLIMITED, &all, 100, on_whole_event, &a);
+        assert_int_equal(sg_store_flush(s), 0);
+        assert_int_equal(a.calls, 1);
+        assert_string_equal(a.text, "queued 0 -1 0 user; starting 2 -1 0 -; suspended 2 -1 0 root; "
+                                    "queued 2 3 0 uid 1001; killed 2 -1 9 -; ");
+        sg_store_close(s);
+        sg_job_deinit(&job);
+        answer_reset(&a);
+}
+
 static void test_retention(void **state)
 {
         struct sg_store_query q = {.uid = SG_UNLIMITED, .finished_only = true, .limit = 1000};
@@ -518,6 +570,7 @@ int main(void)
                 TEST(test_large_spec),
                 TEST(test_list),
                 TEST(test_events),
+                TEST(test_events_say_how),
                 TEST(test_retention),
                 TEST(test_event_loop),
         };
