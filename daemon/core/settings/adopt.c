@@ -16,6 +16,10 @@
 #define UNIT_DEPTH_MAX 4U
 #define SLICE_SUFFIX ".slice"
 #define OWN_PREFIX "schedgov-"
+/* The IDs of containers and of units without a name of their own have 32 or 64 digits. So many of
+ * them podman and Docker show, too. */
+#define ID_DIGITS 32U
+#define ID_SHOWN 12U
 
 struct component {
         const char *text;
@@ -303,6 +307,17 @@ static int hex(char c)
         return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
+/* As systemd-escape(1) writes it: "\x2d" stands for "-". How much of s the character takes. */
+static size_t unescape(const char *s, const char *end, char *ret)
+{
+        bool escaped =
+                end - s >= 4 && s[0] == '\\' && s[1] == 'x' && hex(s[2]) >= 0 && hex(s[3]) >= 0;
+        char c = escaped ? (char)(hex(s[2]) << 4 | hex(s[3])) : s[0];
+
+        *ret = c > ' ' && c < 0x7f ? c : '_';
+        return escaped ? 4 : 1;
+}
+
 /* "schedgov-best\x2deffort.slice" is of the class "best-effort"; "schedgov-.slice" of none. */
 static bool class_of_slice(const struct component *c, char ret[SG_CLASS_NAME_MAX])
 {
@@ -312,16 +327,8 @@ static bool class_of_slice(const struct component *c, char ret[SG_CLASS_NAME_MAX
         s += starts_with(c, OWN_PREFIX) ? strlen(OWN_PREFIX) : 0;
         if (s >= end)
                 return false;
-        while (s < end && n + 1 < SG_CLASS_NAME_MAX) {
-                char out = *s;
-                bool escaped = end - s >= 4 && s[0] == '\\' && s[1] == 'x' && hex(s[2]) >= 0 &&
-                               hex(s[3]) >= 0;
-
-                if (escaped)
-                        out = (char)(hex(s[2]) << 4 | hex(s[3]));
-                s += escaped ? 4 : 1;
-                ret[n++] = out > ' ' && out < 0x7f ? out : '_';
-        }
+        while (s < end && n + 1 < SG_CLASS_NAME_MAX)
+                s += unescape(s, end, &ret[n++]);
         ret[n] = '\0';
         return true;
 }
@@ -396,6 +403,15 @@ void sg_adopt_limits(const struct sg_class *c, const struct sg_limits *now, stru
 
 /* --- words */
 
+static size_t hex_digits(const char *s, const char *end)
+{
+        size_t n = 0;
+
+        while (s + n < end && hex(s[n]) >= 0)
+                n++;
+        return n;
+}
+
 void sg_adopt_name(const char *path, char ret[SG_JOB_NAME_MAX])
 {
         char unit[SG_UNIT_NAME_MAX];
@@ -407,8 +423,17 @@ void sg_adopt_name(const char *path, char ret[SG_JOB_NAME_MAX])
                 s = unit;
                 size = (size_t)(strrchr(unit, '.') - unit);
         }
-        for (; n < size && n + 1 < SG_JOB_NAME_MAX; n++)
-                ret[n] = s[n] > ' ' && s[n] < 0x7f ? s[n] : '_';
+        for (const char *end = s + size; s < end && n + 1 < SG_JOB_NAME_MAX;) {
+                size_t digits = hex_digits(s, end);
+
+                if (digits < ID_DIGITS) {
+                        s += unescape(s, end, &ret[n++]);
+                        continue;
+                }
+                for (size_t i = 0; i < ID_SHOWN && n + 1 < SG_JOB_NAME_MAX; i++)
+                        ret[n++] = s[i];
+                s += digits;
+        }
         ret[n] = '\0';
 }
 

@@ -39,7 +39,8 @@ void sg_adopt_limits(const struct sg_class *c, const struct sg_limits *now, stru
 bool sg_adopt_unit_of(const char *path, char ret[SG_UNIT_NAME_MAX]);
 /* Whether s could be the name of a scope or service. */
 bool sg_adopt_unit_valid(const char *s);
-/* A job's name made of its group's: without suffix, printable, cut. */
+/* A job's name made of its group's: without suffix and escapes, printable, of a long ID only its
+ * beginning, cut. */
 void sg_adopt_name(const char *path, char ret[SG_JOB_NAME_MAX]);
 /* Who may change it, in a word or two: "podman", "systemd" … */
 const char *sg_adopt_owner(const char *path);

@@ -215,6 +215,19 @@ static void test_names(void **state)
         assert_string_equal(name, "b_c_d");
         sg_adopt_name("", name);
         assert_string_equal(name, "");
+        sg_adopt_name("/machine.slice/libpod-0123456789abcdef0123456789abcdef"
+                      "0123456789abcdef0123456789abcdef.scope",
+                      name);
+        assert_string_equal(name, "libpod-0123456789ab");
+        sg_adopt_name("/docker/fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210",
+                      name);
+        assert_string_equal(name, "fedcba987654");
+        sg_adopt_name("/a.slice/run-r0123456789abcdef0123456789abcdef.scope", name);
+        assert_string_equal(name, "run-r0123456789ab");
+        sg_adopt_name("/a.slice/nightly-20261120123456.service", name);
+        assert_string_equal(name, "nightly-20261120123456");
+        sg_adopt_name("/a.slice/jupyter\\x2dalice\\x0ab.service", name);
+        assert_string_equal(name, "jupyter-alice_b");
         memset(longer, 'y', sizeof(longer));
         memcpy(longer, "/a/", 3);
         strcpy(longer + 390, ".scope");
