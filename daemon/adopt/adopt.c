@@ -159,6 +159,20 @@ void sg_adopter_arm(struct sg_adopter *a, uint64_t delay_usec)
 
 /* --- the beginning */
 
+/* Slices are typed by hand. Many jobs in a misspelt one are a line of the log. */
+static void say_misspelt(const struct sg_live *l)
+{
+        struct sg_adopter *a = l->manager->adopter;
+        char why[SG_ADOPT_NO_CLASS_MAX];
+
+        if (!sg_adopt_no_class(l->manager->settings, l->job.class, why) ||
+            strcmp(a->misspelt, l->job.class) == 0)
+                return;
+        strcpy(a->misspelt, l->job.class);
+        sg_log(LOG_WARNING, "job %" PRIu64 " (%s): its slice is of no class: %s", l->job.key.n,
+               l->job.group, why);
+}
+
 struct storing {
         struct sg_manager *manager;
         uint64_t n;
@@ -185,6 +199,7 @@ static void on_stored(int result, const struct sg_job *job, void *userdata)
                 return;
         }
         sg_live_tell_kind(l, SG_LIFE_E_STORED);
+        say_misspelt(l);
         if (!l->adopted->watched) {
                 sg_adopted_end(l, false);
                 return;
@@ -483,6 +498,7 @@ void sg_adopter_reload(struct sg_manager *m)
 
         if (a) {
                 a->complained = false;
+                a->misspelt[0] = '\0';
                 sg_watch_scan(a->watch);
         }
 }

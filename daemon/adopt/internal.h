@@ -22,6 +22,7 @@ struct sg_adopter {
         size_t n_jobs, n_asking;
         sd_event_source *timer;
         bool complained;
+        char misspelt[SG_CLASS_NAME_MAX]; /* the last slice's class that isn't there, in the log */
 };
 
 static inline struct sg_adopt_rules sg_adopter_rules(const struct sg_adopter *a)

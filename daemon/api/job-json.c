@@ -4,6 +4,7 @@
 #include "api/internal.h"
 #include "base/format.h"
 #include "base/time-util.h"
+#include "core/settings/adopt.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -109,10 +110,15 @@ static uint32_t unenforced(const struct sg_manager *m, const struct sg_job *j,
 
 const char *sg_job_reason_now(const struct sg_job *j, struct sg_live *live, char *buf, size_t size)
 {
-        char when[SG_FORMAT_MAX];
+        char when[SG_FORMAT_MAX], no_class[SG_ADOPT_NO_CLASS_MAX];
 
         if (live && j->state == SG_JOB_QUEUED && !j->reason) {
                 sg_live_why_pending(live, buf, size);
+                return buf;
+        }
+        if (live && j->adopted && !j->reason &&
+            sg_adopt_no_class(live->manager->settings, j->class, no_class)) {
+                (void)snprintf(buf, size, "%s", no_class);
                 return buf;
         }
         if (j->reason && j->state == SG_JOB_QUEUED && j->begin_usec > sg_now_realtime_usec() &&

@@ -8,6 +8,7 @@
 #include "core/settings/adopt.h"
 #include <errno.h>
 #include <fnmatch.h>
+#include <stdio.h>
 #include <string.h>
 
 #define COMPONENTS_MAX 32U
@@ -435,6 +436,20 @@ void sg_adopt_name(const char *path, char ret[SG_JOB_NAME_MAX])
                 s += digits;
         }
         ret[n] = '\0';
+}
+
+bool sg_adopt_no_class(const struct sg_settings *s, const char *class,
+                       char ret[SG_ADOPT_NO_CLASS_MAX])
+{
+        const char *near;
+
+        if (sg_settings_class(s, class))
+                return false;
+        near = sg_settings_nearest_class(s, class);
+        (void)snprintf(ret, SG_ADOPT_NO_CLASS_MAX, "there is no class '%s': governed as '%s'%s%s%s",
+                       class, sg_settings_default(s)->name, near ? "; did you mean '" : "",
+                       near ?: "", near ? "'?" : "");
+        return true;
 }
 
 const char *sg_adopt_owner(const char *path)

@@ -42,6 +42,10 @@ bool sg_adopt_unit_valid(const char *s);
 /* A job's name made of its group's: without suffix and escapes, printable, of a long ID only its
  * beginning, cut. */
 void sg_adopt_name(const char *path, char ret[SG_JOB_NAME_MAX]);
+/* Whether a slice is called after a class that there isn't, and what to say then. */
+#define SG_ADOPT_NO_CLASS_MAX 192
+bool sg_adopt_no_class(const struct sg_settings *s, const char *class,
+                       char ret[SG_ADOPT_NO_CLASS_MAX]);
 /* Who may change it, in a word or two: "podman", "systemd" … */
 const char *sg_adopt_owner(const char *path);
 

@@ -183,6 +183,24 @@ static const struct sg_settings_key *nearest_section(const char *file, const cha
         return best;
 }
 
+const char *sg_settings_nearest_class(const struct sg_settings *s, const char *name)
+{
+        const char *best = NULL;
+        size_t best_d = SIZE_MAX;
+
+        if (strnlen(name, NAME_MAX_COMPARED + 1) > NAME_MAX_COMPARED)
+                return NULL;
+        for (size_t i = 0; i < s->n_classes; i++) {
+                size_t d = distance(name, s->classes[i].name);
+
+                if (d >= best_d || !near(d, s->classes[i].name))
+                        continue;
+                best = s->classes[i].name;
+                best_d = d;
+        }
+        return best;
+}
+
 static const char *where_else(const char *file, const struct sg_settings_key *k)
 {
         if (strcmp(k->file, file) == 0)

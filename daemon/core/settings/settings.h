@@ -133,6 +133,8 @@ SG_DEFINE_CLEANUP(struct sg_class *, sg_class_free)
 const struct sg_class *sg_settings_class(const struct sg_settings *s,
                                          const char *name); /* NULL = none such */
 const struct sg_class *sg_settings_default(const struct sg_settings *s);
+/* The name of the class that was probably meant; NULL: none. */
+const char *sg_settings_nearest_class(const struct sg_settings *s, const char *name);
 /* The class by which a job of class `name` is governed: the default class if that one's file has
  * gone. The job keeps its name, its limits and its groups. */
 const struct sg_class *sg_settings_class_or_default(const struct sg_settings *s, const char *name);

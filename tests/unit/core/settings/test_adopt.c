@@ -243,6 +243,30 @@ static void test_names(void **state)
         assert_true(sg_adopt_unit_valid("user@1000.service"));
 }
 
+/* A misspelt slice is told, with what was probably meant. */
+static void test_no_class(void **state)
+{
+        struct world *w = *state;
+        char says[SG_ADOPT_NO_CLASS_MAX], longest[SG_CLASS_NAME_MAX];
+
+        add_class(w->settings, "train", "", "", "no");
+        assert_false(sg_adopt_no_class(w->settings, "train", says));
+        assert_false(sg_adopt_no_class(w->settings, "default", says));
+        assert_true(sg_adopt_no_class(w->settings, "trian", says));
+        assert_string_equal(
+                says, "there is no class 'trian': governed as 'default'; did you mean 'train'?");
+        assert_true(sg_adopt_no_class(w->settings, "night", says));
+        assert_string_equal(says, "there is no class 'night': governed as 'default'");
+        memset(longest, 'y', sizeof(longest) - 1);
+        longest[sizeof(longest) - 1] = '\0';
+        add_class(w->settings, longest, "", "", "no");
+        longest[0] = 'x';
+        assert_true(sg_adopt_no_class(w->settings, longest, says));
+        longest[0] = 'y';
+        assert_non_null(strstr(says, longest));
+        assert_string_equal(says + strlen(says) - 2, "'?");
+}
+
 static void test_class_slice(void **state)
 {
         const struct world *w = *state;
@@ -310,7 +334,7 @@ int main(void)
                 TEST(test_own_slices), TEST(test_where_to_look), TEST(test_units),
                 TEST(test_cgroups),    TEST(test_depth),         TEST(test_pattern_valid),
                 TEST(test_names),      TEST(test_owner),         TEST(test_class_slice),
-                TEST(test_limits),
+                TEST(test_limits),     TEST(test_no_class),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
