@@ -2,6 +2,9 @@
 /*
  * The log of decisions; see decision-log.h. Of what was written last of each job so much is kept
  * that a change is seen: 16 bytes, in order of their keys like the plan's own.
+ *
+ * A line becomes text job by job: as one tree of JSON a thousand jobs would take three megabytes of
+ * small pieces, which the heap would keep for long.
  */
 
 #include "edge/history/decision-log.h"
@@ -20,6 +23,7 @@
 #define FILE_BEFORE "decisions.jsonl.1"
 #define MAX_BYTES (8ULL << 20)
 #define DIGITS 6 /* of a number: what is estimated isn't known better */
+#define FORMAT (JSON_COMPACT | JSON_REAL_PRECISION(DIGITS))
 
 struct written {
         uint64_t key;
@@ -162,10 +166,20 @@ static int add_gone(const struct sg_decision_log *log, size_t *i, uint64_t key, 
         return 0;
 }
 
-/* Both lists are by key. */
-static int add_changes(const struct sg_decision_log *log, const struct sg_governor_plan *plan,
-                       json_t *jobs, json_t *gone)
+/* Writes the value, and drops it. */
+static int put_json(FILE *out, json_t *value, size_t how)
 {
+        int r = value && json_dumpf(value, out, FORMAT | how) == 0 ? 0 : -ENOMEM;
+
+        json_decref(value);
+        return r;
+}
+
+/* Both lists are by key. */
+static int put_changes(const struct sg_decision_log *log, const struct sg_governor_plan *plan,
+                       FILE *out, json_t *gone)
+{
+        const char *comma = "";
         size_t i = 0;
 
         for (size_t k = 0; k < plan->n_jobs; k++) {
@@ -176,9 +190,12 @@ static int add_changes(const struct sg_decision_log *log, const struct sg_govern
                 if (add_gone(log, &i, d->key, gone) < 0)
                         return -ENOMEM;
                 known = i < log->n && log->jobs[i].key == d->key;
-                if (!(known && same(&log->jobs[i], &w)) &&
-                    json_array_append_new(jobs, job_of(log, plan, d)) < 0)
-                        return -ENOMEM;
+                if (!(known && same(&log->jobs[i], &w))) {
+                        (void)fputs(comma, out);
+                        if (put_json(out, job_of(log, plan, d), 0) < 0)
+                                return -ENOMEM;
+                        comma = ",";
+                }
                 i += known;
         }
         return add_gone(log, &i, UINT64_MAX, gone);
@@ -222,47 +239,54 @@ static json_t *classes_of(const struct sg_governor_plan *plan)
         return o;
 }
 
-static int write_line(struct sg_decision_log *log, json_t *line)
+static int put_line(const struct sg_decision_log *log, uint64_t realtime_usec, unsigned causes,
+                    const struct sg_governor_plan *plan, FILE *out)
 {
-        _cleanup_free_ char *text =
-                line ? json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(DIGITS)) : NULL;
-        size_t n = text ? strlen(text) : 0;
-        char *with_newline;
+        json_t *gone = json_array();
+        char at[SG_FORMAT_MAX];
         int r;
 
-        if (!text)
-                return -ENOMEM;
-        with_newline = realloc(text, n + 2);
-        if (!with_newline)
-                return -ENOMEM;
-        text = with_newline;
-        memcpy(text + n, "\n", 2);
-        r = sg_write_all(log->fd, text, n + 1);
+        (void)fputc('{', out);
+        r = put_json(out,
+                     json_pack("{s:s,s:s,s:o,s:o}", "schema", "schedgov.decision/1", "time",
+                               sg_format_rfc3339(at, realtime_usec), "causes", causes_of(causes),
+                               "classes", classes_of(plan)),
+                     JSON_EMBED);
+        (void)fputs(",\"jobs\":[", out);
         if (r >= 0)
-                log->size += n + 1;
+                r = gone ? put_changes(log, plan, out, gone) : -ENOMEM;
+        (void)fputs("],\"gone\":", out);
+        if (r >= 0)
+                r = put_json(out, TAKE_PTR(gone), 0);
+        json_decref(gone);
+        (void)fputs("}\n", out);
         return r;
 }
 
-static json_t *line_of(const struct sg_decision_log *log, uint64_t realtime_usec, unsigned causes,
-                       const struct sg_governor_plan *plan)
+/* In one piece, so that nobody reads half a line. */
+static int write_line(struct sg_decision_log *log, uint64_t realtime_usec, unsigned causes,
+                      const struct sg_governor_plan *plan)
 {
-        json_t *jobs = json_array(), *gone = json_array();
-        char at[SG_FORMAT_MAX];
+        _cleanup_free_ char *text = NULL;
+        size_t n = 0;
+        FILE *out = open_memstream(&text, &n);
+        int r;
 
-        if (!jobs || !gone || add_changes(log, plan, jobs, gone) < 0) {
-                json_decref(jobs);
-                json_decref(gone);
-                return NULL;
-        }
-        return json_pack("{s:s,s:s,s:o,s:o,s:o,s:o}", "schema", "schedgov.decision/1", "time",
-                         sg_format_rfc3339(at, realtime_usec), "causes", causes_of(causes),
-                         "classes", classes_of(plan), "jobs", jobs, "gone", gone);
+        if (!out)
+                return -ENOMEM;
+        r = put_line(log, realtime_usec, causes, plan, out);
+        if (fclose(out) != 0 && r >= 0) /* of writes into memory that is the only error */
+                r = -ENOMEM;
+        if (r >= 0)
+                r = sg_write_all(log->fd, text, n);
+        if (r >= 0)
+                log->size += n;
+        return r;
 }
 
 int sg_decision_log_put(struct sg_decision_log *log, uint64_t realtime_usec, unsigned causes,
                         const struct sg_governor_plan *plan)
 {
-        json_t *line;
         int r;
 
         if (!differs(log, plan))
@@ -270,9 +294,7 @@ int sg_decision_log_put(struct sg_decision_log *log, uint64_t realtime_usec, uns
         r = log->size >= log->max_bytes ? rotate(log) : 0;
         if (r < 0)
                 return r;
-        line = line_of(log, realtime_usec, causes, plan);
-        r = line ? write_line(log, line) : -ENOMEM;
-        json_decref(line);
+        r = write_line(log, realtime_usec, causes, plan);
         if (r >= 0)
                 r = remember(log, plan);
         return r < 0 ? r : 1;

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -265,6 +266,53 @@ static void test_trouble(void **state)
         expect_line(f, 1, "1 2 3 4", "");
 }
 
+#define MANY 1000
+#define PIECES_MAX 16384 /* bytes: of one job's part there are some four thousand */
+
+static size_t held, most;
+
+static void *take(size_t size)
+{
+        void *p = malloc(size);
+
+        held += malloc_usable_size(p);
+        most = held > most ? held : most;
+        return p;
+}
+
+static void give_back(void *p)
+{
+        held -= malloc_usable_size(p);
+        free(p);
+}
+
+/* Of many jobs that all change no more is in pieces at once than of a few: the heap would stay as
+ * large as all of them together once were. */
+static void test_memory_of_a_long_line(void **state)
+{
+        struct fixture *f = *state;
+        struct sg_decision *jobs = calloc(MANY, sizeof(*jobs));
+        const struct sg_decision **order = calloc(MANY, sizeof(struct sg_decision *));
+        json_t *line;
+
+        assert_non_null(jobs);
+        assert_non_null(order);
+        for (size_t i = 0; i < MANY; i++)
+                jobs[i] = decision(i + 1), order[i] = &jobs[i];
+        f->plan.jobs = order;
+        f->plan.n_jobs = MANY;
+        json_set_alloc_funcs(take, give_back);
+        assert_int_equal(put(f, SG_CAUSE_BEGIN), 1);
+        json_set_alloc_funcs(malloc, free);
+        assert_int_equal(held, 0);
+        assert_in_range(most, 1, PIECES_MAX);
+        line = last_line(f, 1);
+        assert_int_equal(json_array_size(json_object_get(line, "jobs")), MANY);
+        json_decref(line);
+        free(order);
+        free(jobs);
+}
+
 static void test_every_reason_has_a_word(void **state)
 {
         (void)state;
@@ -284,6 +332,7 @@ int main(void)
                 TEST(test_opened_again),
                 TEST(test_bound),
                 TEST(test_trouble),
+                TEST(test_memory_of_a_long_line),
                 cmocka_unit_test(test_every_reason_has_a_word),
         };
 
