@@ -238,7 +238,10 @@ static void progress_lines(const json_t *job)
                 line("Progress", "%s", text);
         else if (from)
                 line("Progress", "nothing so far from %s", from);
-        if (*sg_eta_text_long(&p, eta, sizeof(eta)))
+        (void)sg_eta_text_long(&p, eta, sizeof(eta));
+        if (*eta && p.epoch > 0)
+                line("ETA", "epoch %.0f ends in %s", p.epoch, eta);
+        else if (*eta)
                 line("ETA", "ready in %s", eta);
         string_line("It says", json_object_get(job, "progress"), "status");
         string_line("Known by", json_object_get(job, "progress"), "source");

@@ -17,6 +17,7 @@ void sg_job_progress_read(const json_t *job, struct sg_job_progress *ret)
                 .diverged = json_is_true(json_object_get(p, "diverged")),
                 .step = sg_document_number(p, "step"),
                 .total = sg_document_number(p, "total"),
+                .epoch = sg_document_number(p, "epoch"),
                 .fraction = sg_document_number(p, "fraction"),
                 .eta_sec = sg_document_number(p, "eta_sec"),
                 .eta_low_sec = sg_document_number(p, "eta_low_sec"),
@@ -58,19 +59,24 @@ const char *sg_eta_text(const struct sg_job_progress *p, char *buf, size_t size)
         if (!isfinite(p->eta_sec))
                 return buf;
         u = unit_of(p->eta_sec);
-        (void)snprintf(buf, size, "%s %s", count(p->eta_sec, u, n, sizeof(n)), u->name);
+        (void)snprintf(buf, size, "%s%s %s", p->epoch > 0 ? ">" : "",
+                       count(p->eta_sec, u, n, sizeof(n)), u->name);
         return buf;
 }
 
 const char *sg_eta_text_long(const struct sg_job_progress *p, char *buf, size_t size)
 {
-        char lo[32], hi[32];
+        char at[32], lo[32], hi[32];
+        const struct unit *u;
         size_t used;
 
-        used = strlen(sg_eta_text(p, buf, size));
-        if (used == 0 || !isfinite(p->eta_low_sec) || !isfinite(p->eta_high_sec))
+        *buf = '\0';
+        if (!isfinite(p->eta_sec))
                 return buf;
-        const struct unit *u = unit_of(p->eta_sec);
+        u = unit_of(p->eta_sec);
+        used = (size_t)snprintf(buf, size, "%s %s", count(p->eta_sec, u, at, sizeof(at)), u->name);
+        if (!isfinite(p->eta_low_sec) || !isfinite(p->eta_high_sec) || used >= size)
+                return buf;
         (void)count(p->eta_low_sec, u, lo, sizeof(lo));
         (void)count(p->eta_high_sec, u, hi, sizeof(hi));
         if (strcmp(lo, hi) != 0)
@@ -124,7 +130,9 @@ const char *sg_last_eval_text(const struct sg_job_progress *p, char *buf, size_t
 const char *sg_step_text(const struct sg_job_progress *p, char *buf, size_t size)
 {
         *buf = '\0';
-        if (isfinite(p->step) && isfinite(p->total))
+        if (isfinite(p->step) && isfinite(p->total) && p->epoch > 0)
+                (void)snprintf(buf, size, "%.0f of %.0f (epoch %.0f)", p->step, p->total, p->epoch);
+        else if (isfinite(p->step) && isfinite(p->total))
                 (void)snprintf(buf, size, "%.0f of %.0f", p->step, p->total);
         else if (isfinite(p->step))
                 (void)snprintf(buf, size, "%.0f", p->step);

@@ -163,6 +163,7 @@ json_t *sg_json_progress(const struct sg_job *j, const struct sg_live *live, boo
                             sg_json_number(v.has & SG_REPORT_STEP ? v.step : SG_UNLIMITED));
         json_object_set_new(o, "total",
                             sg_json_number(v.has & SG_REPORT_TOTAL ? v.total : SG_UNLIMITED));
+        json_object_set_new(o, "epoch", sg_json_number(v.epoch ?: SG_UNLIMITED));
         json_object_set_new(o, "fraction", real_or_null(v.fraction));
         json_object_set_new(o, "eta_sec", real_or_null(v.eta_sec));
         json_object_set_new(o, "eta_low_sec", real_or_null(v.eta_low_sec));

@@ -31,6 +31,7 @@ static void collect(struct sg_metrics_job *j, const struct sg_live *l)
         j->live = l;
         sg_job_id_format(j->id, &l->job.key, l->manager->node.name);
         sg_monitor_view(l, &j->progress);
+        sg_progress_view_run(&j->progress);
 }
 
 int sg_metrics_collect_jobs(struct sg_metrics *x)

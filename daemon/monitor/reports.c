@@ -37,6 +37,9 @@ static void note_in_row(struct sg_live *l)
         struct sg_job *j = &l->job;
 
         sg_monitor_view(l, &v);
+        if (v.epoch > 0) /* whole epochs may have been all of it */
+                j->total = v.step == v.total ? v.before + v.total : SG_UNLIMITED;
+        sg_progress_view_run(&v);
         if (v.has & SG_REPORT_EVAL)
                 (void)snprintf(j->eval, sizeof(j->eval), "%.9g", v.eval);
         if (v.has & SG_REPORT_STEP)

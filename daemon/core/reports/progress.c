@@ -43,6 +43,9 @@ void sg_progress_init(struct sg_progress *p, enum sg_goal goal, uint64_t declare
 struct place {
         bool step_known;
         uint64_t step, total; /* of the run; total 0 = not known */
+        struct {
+                uint64_t number, before, end; /* in steps of the run; end 0 = not known */
+        } epoch;
 };
 
 static bool multiply_add(uint64_t a, uint64_t b, uint64_t c, uint64_t *ret)
@@ -73,8 +76,13 @@ static void place_in_epoch(const struct sg_report *r, struct place *ret)
                 return;
         }
         ret->step_known = multiply_add(before, r->total, r->step, &ret->step);
-        if (!(r->has & SG_REPORT_EPOCHS) || !multiply_add(r->epochs, r->total, 0, &ret->total))
-                ret->total = 0;
+        if (r->has & SG_REPORT_EPOCHS) {
+                if (!multiply_add(r->epochs, r->total, 0, &ret->total))
+                        ret->total = 0;
+        } else if (multiply_add(before, r->total, 0, &ret->epoch.before) &&
+                   multiply_add(before, r->total, r->total, &ret->epoch.end)) {
+                ret->epoch.number = before + 1;
+        }
 }
 
 static struct place place_of(const struct sg_report *r)
@@ -190,8 +198,8 @@ void sg_progress_feed(struct sg_progress *p, const struct sg_report *r, uint64_t
                       uint64_t cpu_usec)
 {
         struct place to = place_of(r);
-        uint64_t total = to.total > 0 ? to.total : p->declared;
-        bool phase;
+        bool of_epoch = to.total == 0 && p->declared == 0 && to.epoch.number > 0, phase;
+        uint64_t total = of_epoch ? to.epoch.end : to.total > 0 ? to.total : p->declared;
 
         if (r->has & SG_REPORT_EVAL)
                 take_eval(p, r);
@@ -199,9 +207,12 @@ void sg_progress_feed(struct sg_progress *p, const struct sg_report *r, uint64_t
                 return;
         if (running_usec < p->moved_usec)
                 running_usec = p->moved_usec;
+        /* Within an epoch another total is a validation's. */
         phase = to.step_known && p->total > 0 && total != p->total && to.step < p->step &&
-                to.step <= p->step / 2;
+                to.step <= p->step / 2 && !(of_epoch && to.epoch.number == p->epoch);
         p->total = total;
+        p->epoch = of_epoch ? to.epoch.number : 0;
+        p->before = of_epoch ? to.epoch.before : 0;
         if (to.step_known)
                 move(p, &to, phase, running_usec, cpu_usec);
 }
@@ -343,17 +354,30 @@ void sg_progress_view(const struct sg_progress *p, uint64_t running_usec_now,
                 .eta_low_sec = unknown,
                 .eta_high_sec = unknown,
         };
-        if (p->total == 0 || p->step > p->total)
+        if (p->total == 0 || p->step > p->total || p->step < p->before)
                 return;
         ret->has |= SG_REPORT_TOTAL;
-        ret->total = p->total;
+        ret->epoch = p->epoch;
+        ret->before = p->before;
+        ret->step = p->step - p->before;
+        ret->total = p->total - p->before;
         if (!(p->has & SG_REPORT_STEP))
                 return;
-        ret->fraction = (double)p->step / (double)p->total;
+        ret->fraction = (double)ret->step / (double)ret->total;
         if (running_usec_now < p->moved_usec)
                 running_usec_now = p->moved_usec;
         if (p->step == p->total)
                 ret->eta_sec = ret->eta_low_sec = ret->eta_high_sec = 0;
         else if (p->n_intervals > 0)
                 estimate(p, running_usec_now, ret);
+}
+
+void sg_progress_view_run(struct sg_progress_view *v)
+{
+        if (v->epoch == 0)
+                return;
+        v->step += v->before;
+        v->has &= ~(uint32_t)SG_REPORT_TOTAL;
+        v->epoch = v->before = v->total = 0;
+        v->fraction = v->eta_sec = v->eta_low_sec = v->eta_high_sec = (double)NAN;
 }

@@ -5,7 +5,8 @@
  *
  * Steps are counted over the whole run: (epoch − 1) · steps per epoch + step. A job that reports
  * epochs only is counted in epochs. The total is what the job says; where it doesn't (no number of
- * epochs), what was declared at submission. A total that the job has passed is no longer believed.
+ * epochs), what was declared at submission; and where nobody has declared anything, what is shown
+ * is how far the epoch is. A total that the job has passed is no longer believed.
  *
  * Time is the job's running time: what it was suspended doesn't count. The speed is that of about
  * the last quarter of the run, in at most eight intervals; one in which it nearly stood still
@@ -36,7 +37,9 @@ struct sg_progress {
         uint8_t goal, n_intervals, behind;
         double eval, best;
         uint64_t step, total, declared;
-        uint64_t first_usec;                          /* running time of the first step */
+        uint64_t epoch, before; /* total is the end of this epoch, and so many steps were before it;
+                                   0 = it is the run's */
+        uint64_t first_usec;    /* running time of the first step */
         uint64_t mark_usec, mark_cpu_usec, mark_step; /* where the newest interval ends */
         uint64_t moved_usec;                          /* running time when the step last changed */
         uint64_t gap_usec;                            /* between its last two changes */
@@ -47,7 +50,9 @@ struct sg_progress_view {
         uint32_t has;      /* SG_REPORT_EVAL, _STEP, _TOTAL */
         double eval, best; /* best is NaN until there was a finite one */
         uint64_t step, total;
-        double fraction; /* 0 … 1; NaN = not known, as all below */
+        uint64_t epoch, before; /* of which these are, and so all below, and the steps before it;
+                                   epoch 0 = of the run */
+        double fraction;        /* 0 … 1; NaN = not known, as all below */
         double eta_sec, eta_low_sec, eta_high_sec;
 };
 
@@ -59,3 +64,5 @@ void sg_progress_feed(struct sg_progress *p, const struct sg_report *r, uint64_t
                       uint64_t cpu_usec);
 void sg_progress_view(const struct sg_progress *p, uint64_t running_usec_now,
                       struct sg_progress_view *ret);
+/* Turns a view of an epoch into one of the run: the step, and no total. */
+void sg_progress_view_run(struct sg_progress_view *v);

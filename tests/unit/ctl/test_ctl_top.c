@@ -368,6 +368,20 @@ static void etas_are_told_with_what_is_not_known(void **state)
         assert_string_equal(sg_share_text(NAN, buf, sizeof(buf)), "");
 }
 
+/* When only the end of an epoch is known, nobody is to take it for the run's. */
+static void an_epoch_is_told_from_the_run(void **state)
+{
+        struct sg_job_progress p = {.step = 38, .total = 60, .eta_sec = 22, .epoch = 2};
+        char buf[96];
+
+        (void)state;
+        assert_string_equal(sg_step_text(&p, buf, sizeof(buf)), "38 of 60 (epoch 2)");
+        assert_string_equal(sg_eta_text(&p, buf, sizeof(buf)), ">22 s");
+        p.epoch = NAN;
+        assert_string_equal(sg_step_text(&p, buf, sizeof(buf)), "38 of 60");
+        assert_string_equal(sg_eta_text(&p, buf, sizeof(buf)), "22 s");
+}
+
 static void a_deadline_is_held_against_the_eta(void **state)
 {
         struct sg_job_progress p = {.eta_sec = 720, .eta_low_sec = 600, .eta_high_sec = 900};
@@ -393,6 +407,7 @@ int main(void)
                 cmocka_unit_test(trends_begin_with_the_series),
                 cmocka_unit_test(strange_documents_are_shown_as_far_as_they_go),
                 cmocka_unit_test(etas_are_told_with_what_is_not_known),
+                cmocka_unit_test(an_epoch_is_told_from_the_run),
                 cmocka_unit_test(a_deadline_is_held_against_the_eta),
         };
 

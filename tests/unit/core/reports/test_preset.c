@@ -339,6 +339,39 @@ static void test_declared_steps(void **state)
         sg_log_parser_deinit(&p);
 }
 
+/* A bar that names its epoch has a total and an end, whoever reads it. */
+static void test_bar_of_an_epoch(void **state)
+{
+        static const char *const presets[] = {"auto", "tqdm", "lightning"};
+
+        (void)state;
+        for (size_t i = 0; i < SG_ELEMENTSOF(presets); i++) {
+                struct sg_progress_view v;
+                struct sg_log_parser p;
+                struct sg_progress progress;
+                char line[128];
+
+                print_message("%s\n", presets[i]);
+                assert_return_code(sg_log_parser_init(&p, presets[i], SG_GOAL_MIN, NULL, NULL), 0);
+                sg_progress_init(&progress, SG_GOAL_MIN, 0);
+                for (unsigned step = 1; step <= 38; step++) {
+                        (void)snprintf(
+                                line, sizeof(line),
+                                "\rEpoch 1: %3u%%|██████▎   | %u/60 [00:%02u<00:%02u,  1.00it/s]",
+                                step * 100 / 60, step, step, 60 - step);
+                        feed_text(&p, line);
+                        sg_log_parser_settle(&p);
+                        sg_progress_feed(&progress, &p.report, step * 1000000ULL, SG_UNLIMITED);
+                }
+                sg_progress_view(&progress, 38000000, &v);
+                assert_int_equal(v.step, 38);
+                assert_int_equal(v.total, 60);
+                assert_int_equal(v.epoch, 1);
+                assert_float_equal(v.eta_sec, 22, 1e-3);
+                sg_log_parser_deinit(&p);
+        }
+}
+
 static void test_loss_without_step(void **state)
 {
         struct sg_log_parser p;
@@ -391,10 +424,15 @@ static void test_custom(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_logs),       cmocka_unit_test(test_lines),
-                cmocka_unit_test(test_not_finite), cmocka_unit_test(test_one_metric),
-                cmocka_unit_test(test_moves_on),   cmocka_unit_test(test_loss_without_step),
-                cmocka_unit_test(test_custom),     cmocka_unit_test(test_declared_steps),
+                cmocka_unit_test(test_logs),
+                cmocka_unit_test(test_lines),
+                cmocka_unit_test(test_not_finite),
+                cmocka_unit_test(test_one_metric),
+                cmocka_unit_test(test_moves_on),
+                cmocka_unit_test(test_loss_without_step),
+                cmocka_unit_test(test_custom),
+                cmocka_unit_test(test_declared_steps),
+                cmocka_unit_test(test_bar_of_an_epoch),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

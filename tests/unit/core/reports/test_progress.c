@@ -105,6 +105,63 @@ static void test_stall(void **state)
         assert_near(view(&p, 10040 * SEC).eta_sec, 60, 200);
 }
 
+/* Where nobody says how many epochs there will be, what is known is how far the epoch is; and the
+ * speed, which is the run's. */
+static void test_epochs_without_number(void **state)
+{
+        struct sg_progress p;
+        struct sg_report r = {.has = RUN | SG_REPORT_EPOCH, .epoch = 1, .step = 38, .total = 60};
+        struct sg_report validation = {.has = RUN | SG_REPORT_EPOCH, .epoch = 2, .total = 12};
+        struct sg_progress_view v;
+
+        (void)state;
+        sg_progress_init(&p, SG_GOAL_MIN, 0);
+        for (r.step = 0; r.step <= 38; r.step++)
+                sg_progress_feed(&p, &r, r.step * SEC, SG_UNLIMITED);
+        v = view(&p, 38 * SEC);
+        assert_int_equal(v.has, RUN);
+        assert_int_equal(v.epoch, 1);
+        assert_int_equal(v.step, 38);
+        assert_int_equal(v.total, 60);
+        assert_near(v.fraction, 38. / 60, 1e-9);
+        assert_near(v.eta_sec, 22, 1e-3);
+        for (r.epoch = 2, r.step = 0; r.step <= 15; r.step++)
+                sg_progress_feed(&p, &r, (60 + r.step) * SEC, SG_UNLIMITED);
+        v = view(&p, 75 * SEC);
+        assert_int_equal(v.epoch, 2);
+        assert_int_equal(v.step, 15);
+        assert_int_equal(v.total, 60);
+        assert_near(v.eta_sec, 45, 1);
+        /* Steps of another kind within the epoch forget nothing of its speed. */
+        validation.step = 1;
+        sg_progress_feed(&p, &validation, 76 * SEC, SG_UNLIMITED);
+        assert_true(p.n_intervals > 0);
+        sg_progress_feed(&p, &r, 77 * SEC, SG_UNLIMITED);
+        v = view(&p, 77 * SEC);
+        sg_progress_view_run(&v);
+        assert_int_equal(v.has, SG_REPORT_STEP);
+        assert_int_equal(v.epoch, 0);
+        assert_int_equal(v.step, 60 + r.step);
+        assert_true(isnan(v.fraction));
+        assert_true(isnan(v.eta_sec));
+}
+
+/* What its user has declared is the run's. */
+static void test_epochs_of_declared_steps(void **state)
+{
+        struct sg_progress p;
+        struct sg_report r = {.has = RUN | SG_REPORT_EPOCH, .epoch = 2, .step = 30, .total = 60};
+        struct sg_progress_view v;
+
+        (void)state;
+        sg_progress_init(&p, SG_GOAL_MIN, 180);
+        sg_progress_feed(&p, &r, SEC, SG_UNLIMITED);
+        v = view(&p, SEC);
+        assert_int_equal(v.epoch, 0);
+        assert_int_equal(v.step, 90);
+        assert_int_equal(v.total, 180);
+}
+
 static void test_epochs(void **state)
 {
         struct sg_progress p;
@@ -428,13 +485,22 @@ static void test_anything(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_best_of_many), cmocka_unit_test(test_nothing),
-                cmocka_unit_test(test_steady),       cmocka_unit_test(test_stall),
-                cmocka_unit_test(test_epochs),       cmocka_unit_test(test_epochs_only),
-                cmocka_unit_test(test_declared),     cmocka_unit_test(test_eval),
-                cmocka_unit_test(test_restart),      cmocka_unit_test(test_behind),
-                cmocka_unit_test(test_phase),        cmocka_unit_test(test_share),
-                cmocka_unit_test(test_huge),         cmocka_unit_test(test_interval),
+                cmocka_unit_test(test_best_of_many),
+                cmocka_unit_test(test_nothing),
+                cmocka_unit_test(test_steady),
+                cmocka_unit_test(test_stall),
+                cmocka_unit_test(test_epochs_without_number),
+                cmocka_unit_test(test_epochs_of_declared_steps),
+                cmocka_unit_test(test_epochs),
+                cmocka_unit_test(test_epochs_only),
+                cmocka_unit_test(test_declared),
+                cmocka_unit_test(test_eval),
+                cmocka_unit_test(test_restart),
+                cmocka_unit_test(test_behind),
+                cmocka_unit_test(test_phase),
+                cmocka_unit_test(test_share),
+                cmocka_unit_test(test_huge),
+                cmocka_unit_test(test_interval),
                 cmocka_unit_test(test_anything),
         };
 
