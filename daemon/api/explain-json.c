@@ -59,15 +59,14 @@ static void say_live(json_t *lines, struct sg_live *live)
         case SG_JOB_RUNNING:
         case SG_JOB_SUSPENDED:
                 if (live->job.adopted == SG_ADOPTED_OBSERVED)
-                        say(lines, "Share: it is only observed, nothing is set for it");
+                        say(lines, "Share: only observed; nothing is set for it");
                 else if (sg_loop_explain(live, &text) >= 0)
                         say_text(lines, text);
                 else
                         say(lines, "Share: nothing has been decided yet");
                 if (text && !sg_loop_holds_shares(live->manager))
-                        say(lines, "Not enforced: shares can't be set here (schedctl status says "
-                                   "why); jobs have what the kernel gives them, and no promise "
-                                   "is kept");
+                        say(lines, "Not enforced: shares can't be set here (see schedctl status); "
+                                   "the kernel shares the CPU, and no promise is kept");
                 break;
         default:
                 say(lines, "It is %s", sg_job_state_to_string(live->job.state));

@@ -335,20 +335,20 @@ bool sg_loop_holds_shares(const struct sg_manager *m)
 
 double sg_loop_share(const struct sg_live *l, char *why, size_t size)
 {
-        const struct sg_decision *d = sg_loop_decision(l);
-        const char *reason = l->job.state == SG_JOB_SUSPENDED ? "it is suspended"
-                             : l->job.adopted == SG_ADOPTED_OBSERVED
-                                     ? "it is only observed, nothing is set for it"
-                             : d ? sg_governor_reason(d->out.why.reason)
-                                 : "nothing has been decided yet";
-        const char *held = sg_loop_holds_shares(l->manager) ? "" : "not enforced: ";
+        bool suspended = l->job.state == SG_JOB_SUSPENDED;
+        char reason[256] = "nothing has been decided yet";
+        double share = l->looped ? sg_governor_share(l->manager->loop->governor, l->job.key.n,
+                                                     reason, size > 0 ? sizeof(reason) : 0)
+                                 : (double)NAN;
+        bool enforced = isnan(share) || sg_loop_holds_shares(l->manager);
 
-        if (size > 0 && d && d->out.why.other && l->job.state == SG_JOB_RUNNING &&
-            l->job.adopted != SG_ADOPTED_OBSERVED)
-                (void)snprintf(why, size, "%s%s (job %" PRIu64 ")", held, reason, d->out.why.other);
-        else if (size > 0)
-                (void)snprintf(why, size, "%s%s", d ? held : "", reason);
-        return l->job.state == SG_JOB_SUSPENDED ? 0 : d ? d->out.share : (double)NAN;
+        if (size > 0)
+                (void)snprintf(why, size, "%s%s", enforced ? "" : "not enforced: ",
+                               suspended ? "suspended"
+                               : l->job.adopted == SG_ADOPTED_OBSERVED
+                                       ? "only observed; nothing is set for it"
+                                       : reason);
+        return suspended ? 0 : share;
 }
 
 const struct sg_decision *sg_loop_decision(const struct sg_live *l)

@@ -8,7 +8,8 @@
 #include <math.h>
 #include <sys/stat.h>
 
-#define LISTEN_SEC 5 /* between two looks for jobs that serve somebody */
+#define SPARE_BELOW .9 /* of the node's CPU time: who wants a CPU finds one */
+#define LISTEN_SEC 5   /* between two looks for jobs that serve somebody */
 
 void sg_loop_looked(struct sg_live *l, bool waits)
 {
@@ -20,6 +21,7 @@ void sg_loop_looked(struct sg_live *l, bool waits)
                 return;
         u = sg_use_counted(&d->last, d->delays.cpu_usec, d->last.psi_cpu_some_usec);
         u.held = l->job.state == SG_JOB_SUSPENDED;
+        u.spare = sg_monitor_busy(l->manager->monitor) < SPARE_BELOW;
         if (isnan(u.cpu))
                 return;
         if (!waits) {

@@ -76,11 +76,11 @@ static void say_size(struct text *t, const struct sg_governor *g, const struct s
         sg_learner_explain(j->learner, line, sizeof(line));
         if (line[0])
                 say(t, "Size: %s\n", line);
-        say(t, "Work: %s%s of CPU time, of which %s are left; it can use %.1f %% of the node\n",
-            e->source == SG_SIZE_UNKNOWN ? "nobody knows; taken for " : "",
-            cpu_span(total, g, e->total), cpu_span(left, g, e->remaining), j->decision.width * 100);
+        say(t, "Work: %s%s of CPU time, %s of it left; can use %.1f %% of the node\n",
+            e->source == SG_SIZE_UNKNOWN ? "unknown; assumed " : "", cpu_span(total, g, e->total),
+            cpu_span(left, g, e->remaining), j->decision.width * 100);
         if (e->whole && e->exponent < 1)
-                say(t, "Speed: %.2f times that on one CPU on %g of them\n",
+                say(t, "Speed: %.2f times as fast on %g CPUs as on one\n",
                     sg_speedup_at(&e->speedup, j->decision.width * g->cpus),
                     j->decision.width * g->cpus);
         else if (e->exponent < 1)
@@ -89,22 +89,13 @@ static void say_size(struct text *t, const struct sg_governor *g, const struct s
                 say(t, "Growth efficiency: %.4g\n", e->efficiency);
 }
 
-static void say_when(struct text *t, double sec)
-{
-        char buf[SG_FORMAT_MAX];
-
-        say(t, sec < 0 ? "%s ago" : "in %s", span(buf, sec));
-}
-
 static void say_deadline(struct text *t, const struct sg_governor *g, const struct sg_governed *j)
 {
         double left = j->deadline - g->now;
+        char buf[SG_FORMAT_MAX];
 
-        if (!isfinite(left))
-                return;
-        say(t, "Deadline: ");
-        say_when(t, left);
-        say(t, "\n");
+        if (isfinite(left))
+                say(t, left < 0 ? "Deadline: %s ago\n" : "Deadline: in %s\n", span(buf, left));
 }
 
 /* For a job that has said nothing, milestones are those of an average one. */
@@ -117,7 +108,8 @@ static void say_milestones(struct text *t, const struct sg_governor *g, const st
         for (size_t i = 0; i < SG_MILESTONE_DONE; i++) {
                 if (e->n_reports == 0 || isnan(e->to[i]))
                         continue;
-                say(t, "%s %s in %s", any ? "," : "Quality:", names[i], cpu_span(buf, g, e->to[i]));
+                say(t, "%s %s after %s", any ? "," : "Quality:", names[i],
+                    cpu_span(buf, g, e->to[i]));
                 any = true;
         }
         if (any)
@@ -133,80 +125,154 @@ static void say_harm(struct text *t, const struct sg_governed *j, const struct s
 
         if (j->domain->settings.share == SG_SHARE_GROWTH && fair > 0 &&
             harm > j->domain->settings.no_harm + .005)
-                say(t, ", %.0f %% later and not by NoHarm=, as not all get faster in proportion",
+                say(t, ", %.0f %% later instead of NoHarm=, as not all jobs speed up in proportion",
                     harm * 100);
 }
 
 static void say_promise(struct text *t, const struct sg_governed *j, const struct sg_share_why *why)
 {
         const struct sg_domain *d = j->domain;
+        double fair = (why->virtual_finish - d->clock) / d->capacity;
+        double due = (why->due - d->clock) / d->capacity;
         char buf[SG_FORMAT_MAX];
 
         if (!isfinite(why->due) || !isfinite(why->virtual_finish))
                 return;
-        say(t, "Promise: with fair shares its end would be ");
-        say_when(t, (why->virtual_finish - d->clock) / d->capacity);
-        say(t, "; it was promised ");
-        say_when(t, (why->due - d->clock) / d->capacity);
+        say(t,
+            fair < 0 ? "Promise: Fair sharing would have finished it %s ago"
+                     : "Promise: Fair sharing would finish it in %s",
+            span(buf, fair));
+        say(t, due < 0 ? "; promised for %s ago" : "; promised within %s", span(buf, due));
         say_harm(t, j, why);
         if (isfinite(why->slack) && why->slack > 0)
-                say(t, ", which can wait for %s", span(buf, why->slack / d->capacity));
-        say(t, "\n");
+                say(t, "; it can still wait %s", span(buf, why->slack / d->capacity));
+        say(t, ".\n");
 }
 
-const char *sg_governor_reason(enum sg_share_reason r)
+/* What follows from the reason alone. */
+static const char *text_of(enum sg_share_reason r)
 {
         static const char *const texts[] = {
                 [SG_REASON_NONE] = "no reason was given",
-                [SG_REASON_FAIR] = "all get equal parts by their weights",
+                [SG_REASON_FAIR] = "equal parts, by weight",
                 [SG_REASON_ALONE] = "no other job wants the CPU",
-                [SG_REASON_PROBE] = "it has said nothing yet: it gets a moment to show its size",
-                [SG_REASON_INDEX] =
-                        "it gains most per CPU-second, and nobody's promise is at stake",
-                [SG_REASON_OWN_SLACK] =
-                        "to keep its promise it has to go on now, as it couldn't catch up",
-                [SG_REASON_SLACK] = "a promise is at stake, and it is the best of those that help",
+                [SG_REASON_PROBE] = "no progress yet; being measured",
+                [SG_REASON_INDEX] = "gains most per CPU-second, and no promise is at stake",
+                [SG_REASON_OWN_SLACK] = "must run now to keep its promise",
+                [SG_REASON_SLACK] = "must run now to keep its promise",
                 [SG_REASON_RANK] = "others gain more per CPU-second",
                 [SG_REASON_GROWTH] = "its part of the sum of growth efficiencies",
-                [SG_REASON_BOUND] = "it has nearly converged: the lower bound holds",
-                [SG_REASON_CONVERGED] = "all have converged: no limits",
-                [SG_REASON_UNMEASURED] = "it is new: no limit yet",
-                [SG_REASON_STALE] = "it is watched: its limit stays",
-                [SG_REASON_SHORTEST] = "by the work that is left",
-                [SG_REASON_LEAST_USED] = "by what each has used",
-                [SG_REASON_GAIN] = "by what each gains next",
-                [SG_REASON_PLAN] = "by a plan for jobs that don't get faster in proportion",
-                [SG_REASON_TRIAL] = "for some reports, to see how fast it is on so many CPUs",
-                [SG_REASON_DEADLINE] = "what its deadline takes",
-                [SG_REASON_DROPPED] = "its deadline can't be met any more: it gets what is left",
-                [SG_REASON_SPARE] = "what deadlines leave",
-                [SG_REASON_ASIDE] = "somebody waits for it: it keeps its fair share",
-                [SG_REASON_UNBOUND] = "it mostly waits for something else than the CPU",
+                [SG_REASON_BOUND] = "has nearly converged: gets the lower bound",
+                [SG_REASON_CONVERGED] = "all jobs have converged: no limits",
+                [SG_REASON_UNMEASURED] = "new: no limit yet",
+                [SG_REASON_STALE] = "being watched: its limit stays",
+                [SG_REASON_SHORTEST] = "the least work left goes first",
+                [SG_REASON_LEAST_USED] = "the least CPU time used goes first",
+                [SG_REASON_GAIN] = "the largest gain goes first",
+                [SG_REASON_PLAN] = "by plan: not all jobs speed up in proportion to their CPUs",
+                [SG_REASON_TRIAL] = "being timed on this many CPUs",
+                [SG_REASON_DEADLINE] = "enough to meet its deadline",
+                [SG_REASON_DROPPED] = "can't meet its deadline any more: gets what is left",
+                [SG_REASON_SPARE] = "gets what deadlines leave",
+                [SG_REASON_ASIDE] = "interactive or a service: keeps its fair share",
+                [SG_REASON_UNBOUND] = "waits for something other than the CPU",
         };
 
         return (size_t)r < sizeof(texts) / sizeof(texts[0]) && texts[r] ? texts[r] : texts[0];
 }
 
+/* "after job 7 and 2 others", of those that go first. */
+static void after_whom(const struct sg_share_why *why, char *buf, size_t size)
+{
+        size_t n = (size_t)snprintf(buf, size, "after job %" PRIu64, why->other);
+
+        if (why->rank > 2 && n < size)
+                (void)snprintf(buf + n, size - n, " and %u other%s", why->rank - 2,
+                               why->rank > 3 ? "s" : "");
+}
+
+/* A job that somebody waits for keeps its share, whatever it waits for itself. Of all others
+ * what is learnt of their use says more than why the policy has put them where they are. */
+static enum sg_share_reason spoken_reason(const struct sg_governed *j)
+{
+        enum sg_share_reason r = j->decision.out.why.reason;
+
+        return r != SG_REASON_ASIDE && sg_learner_seems_idle(j->learner) ? SG_REASON_UNBOUND : r;
+}
+
+static void write_why(const struct sg_governed *j, char *buf, size_t size)
+{
+        const struct sg_share_out *out = &j->decision.out;
+        enum sg_share_reason reason = spoken_reason(j);
+        char after[64];
+
+        after_whom(&out->why, after, sizeof(after));
+        if (reason == SG_REASON_PROBE && out->list == SG_LIST_WAIT)
+                (void)snprintf(buf, size, "no progress yet; will be measured %s",
+                               out->why.other ? after : "in its turn");
+        else if (reason == SG_REASON_SLACK && out->why.other != 0 && out->why.other != j->key)
+                (void)snprintf(buf, size, "%s to keep the promise of job %" PRIu64,
+                               out->list == SG_LIST_WAIT ? "goes next" : "must run now",
+                               out->why.other);
+        else if (reason == SG_REASON_RANK && out->why.other != 0)
+                (void)snprintf(buf, size, "%s, which gain%s more per CPU-second", after,
+                               out->why.rank > 2 ? "" : "s");
+        else
+                (void)snprintf(buf, size, "%s", text_of(reason));
+}
+
+/* What a job gets that the CPU isn't what it waits for is what it uses. */
+static double spoken_share(const struct sg_governed *j)
+{
+        double share = j->decision.out.share, width = sg_learner_width(j->learner);
+
+        return spoken_reason(j) == SG_REASON_UNBOUND && width < share ? width : share;
+}
+
+double sg_governor_share(const struct sg_governor *g, uint64_t key, char *why, size_t size)
+{
+        const struct sg_governed *j = sg_governor_find(g, key);
+
+        if (!j || j->decision.key == 0)
+                return (double)NAN;
+        if (size > 0)
+                write_why(j, why, size);
+        return spoken_share(j);
+}
+
 static void say_share(struct text *t, const struct sg_governed *j)
 {
         const struct sg_share_out *out = &j->decision.out;
+        bool idle = spoken_reason(j) == SG_REASON_UNBOUND;
+        char why[LINE_MAX_BYTES];
 
         if (j->held) {
-                say(t, "Share: none, it is suspended\n");
+                say(t, "Share: none while it is suspended\n");
                 return;
         }
-        say(t, "Share: %.1f %% of the node (weight %u", out->share * 100, out->weight);
+        write_why(j, why, sizeof(why));
+        say(t, "Share: %s%.1f %% of the node (weight %u", idle ? "what it uses, " : "",
+            spoken_share(j) * 100, out->weight);
         if (isfinite(out->cap))
                 say(t, ", no more than %.1f %%", out->cap * 100);
-        say(t, "), list %s: %s", sg_share_list_to_string(out->list),
-            sg_governor_reason(out->why.reason));
-        if (out->why.other)
-                say(t, " (job %" PRIu64 ")", out->why.other);
-        if (out->why.rank > 0)
+        if (!idle)
+                say(t, ", list %s", sg_share_list_to_string(out->list));
+        say(t, "): %s", why);
+        if (out->why.rank > 0 && !idle)
                 say(t, "; number %u in line", out->why.rank);
-        if (isfinite(out->why.index) && out->why.index > 0)
+        if (isfinite(out->why.index) && out->why.index > 0 && !idle)
                 say(t, ", index %.4g", out->why.index);
         say(t, "\n");
+}
+
+/* CPU time says nothing of work that waits for something other than the CPU. */
+static void say_work(struct text *t, const struct sg_governor *g, const struct sg_governed *j)
+{
+        if (spoken_reason(j) == SG_REASON_UNBOUND)
+                return;
+        say_size(t, g, j);
+        say_milestones(t, g, &j->decision.estimate);
+        say_promise(t, j, &j->decision.out.why);
 }
 
 int sg_governor_explain(const struct sg_governor *g, uint64_t key, char **ret)
@@ -217,10 +283,8 @@ int sg_governor_explain(const struct sg_governor *g, uint64_t key, char **ret)
         if (!j || j->decision.key == 0)
                 return -ENOENT;
         say_policy(&t, g, j);
-        say_size(&t, g, j);
-        say_milestones(&t, g, &j->decision.estimate);
+        say_work(&t, g, j);
         say_deadline(&t, g, j);
-        say_promise(&t, j, &j->decision.out.why);
         say_share(&t, j);
         if (t.error < 0) {
                 free(t.s);

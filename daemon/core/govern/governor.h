@@ -113,8 +113,9 @@ const struct sg_decision *sg_governor_decision(const struct sg_governor *g, uint
 /* The chain of numbers behind a job's share, in plain words, several lines; -ENOENT. */
 int sg_governor_explain(const struct sg_governor *g, uint64_t key, char **ret);
 
-/* One reason in plain words. */
-const char *sg_governor_reason(enum sg_share_reason r);
+/* What it is to get of the node, and why in a few words; NaN = nothing was decided yet, and why is
+ * untouched. A job that is seen not to wait for the CPU gets what it uses. */
+double sg_governor_share(const struct sg_governor *g, uint64_t key, char *why, size_t size);
 
 void sg_governor_save(const struct sg_governor *g, struct sg_record *r);
 /* Into a new, configured governor without jobs; jobs are then added again, and find what was known

@@ -24,6 +24,11 @@ double sg_demand_cpus(const struct sg_demand *d)
                                                                 : (double)NAN;
 }
 
+bool sg_demand_seems_idle(const struct sg_demand *d)
+{
+        return d->idle || sg_demand_cpus(d) < IDLE_CLEARLY;
+}
+
 static void fade(double *sum, double *seconds, double time_constant, double used, double own)
 {
         double k = exp(-own / time_constant), part = own > 0 ? (1 - k) * time_constant / own : 0;
@@ -91,7 +96,7 @@ void sg_demand_count(struct sg_demand *d, const struct sg_demand_count *c)
         if (c->held && !isnan(dt))
                 d->stood += dt;
         else if (!isnan(dt))
-                take(d, dt, c->cpu - d->cpu, c->delay - d->delay);
+                take(d, dt, c->cpu - d->cpu, isnan(c->delay) && c->spare ? 0 : c->delay - d->delay);
         d->now = c->now;
         d->cpu = c->cpu;
         d->delay = c->delay;

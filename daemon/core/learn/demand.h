@@ -20,8 +20,10 @@ struct sg_demand {
 struct sg_demand_count {
         double now, cpu, delay; /* delay NaN: not known */
         bool held;              /* since the last time */
+        bool spare;             /* CPUs stood idle: then it hardly waited for one */
 };
 
 void sg_demand_init(struct sg_demand *d);
 void sg_demand_count(struct sg_demand *d, const struct sg_demand_count *c);
-double sg_demand_cpus(const struct sg_demand *d); /* NaN = not known */
+double sg_demand_cpus(const struct sg_demand *d);     /* NaN = not known */
+bool sg_demand_seems_idle(const struct sg_demand *d); /* it is, or so far looks as if it were */

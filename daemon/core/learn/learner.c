@@ -316,8 +316,11 @@ int sg_learner_report(struct sg_learner *l, const struct sg_learner_report *repo
 void sg_learner_use(struct sg_learner *l, const struct sg_learner_use *u)
 {
         const struct sg_scaling_count scaling = count_of(l, u->now, u->cpu);
-        const struct sg_demand_count demand = {
-                .now = u->now, .cpu = u->cpu, .delay = u->delay, .held = u->held};
+        const struct sg_demand_count demand = {.now = u->now,
+                                               .cpu = u->cpu,
+                                               .delay = u->delay,
+                                               .held = u->held,
+                                               .spare = u->spare};
 
         if (l->claims)
                 sg_scaling_advance(&l->claims->scaling, &scaling);
@@ -513,6 +516,11 @@ double sg_learner_width(const struct sg_learner *l)
 bool sg_learner_cpu_bound(const struct sg_learner *l)
 {
         return !l->demand.idle;
+}
+
+bool sg_learner_seems_idle(const struct sg_learner *l)
+{
+        return sg_demand_seems_idle(&l->demand);
 }
 
 void sg_learner_mark(struct sg_learner *l, double now, enum sg_resource driving)

@@ -41,6 +41,7 @@ struct sg_learner_use {
         double cpu;   /* CPU-seconds used */
         double delay; /* seconds that its threads waited for a CPU; NaN = not known */
         bool held;    /* it was held since the last time, which tells nothing of what it wants */
+        bool spare;   /* CPUs stood idle meanwhile: where its waits aren't counted, it had none */
         double use[SG_N_RESOURCES]; /* mean since the last time, parts of the node; NaN = not known
                                      */
 };
@@ -64,6 +65,9 @@ void sg_learner_estimate(const struct sg_learner *l, const struct sg_class_histo
 /* As measured: the part of the node that it would use if it could have all; NaN = not known. */
 double sg_learner_width(const struct sg_learner *l);
 bool sg_learner_cpu_bound(const struct sg_learner *l); /* true until seen otherwise */
+/* It isn't, or hasn't been so far: not enough to decide by, but not to be spoken of as if it were.
+ */
+bool sg_learner_seems_idle(const struct sg_learner *l);
 /* The policy has stepped: the next growth efficiency is from here on. */
 void sg_learner_mark(struct sg_learner *l, double now, enum sg_resource driving);
 /* Its size by its own word when it was half done or later, CPU-seconds, for its class's history;

@@ -497,6 +497,49 @@ static void test_explain(void **state)
         sg_governor_free(w.g);
 }
 
+/* What isn't CPU-bound isn't spoken of as if it were: by its use, from the start. */
+static void test_explain_sleeper(void **state)
+{
+        char why[128] = "";
+        struct world w;
+
+        (void)state;
+        world_new(&w);
+        class_of(&w, "default", 100, SG_SHARE_GROWTH);
+        configure(&w);
+        for (uint64_t key = 1; key <= 3; key++)
+                add(&w, key, "default", 0);
+        assert_true(isnan(sg_governor_share(w.g, 1, why, sizeof(why))));
+        for (unsigned i = 0; i <= 3; i++)
+                for (uint64_t key = 1; key <= 3; key++) {
+                        struct sg_learner_use u = {.now = i,
+                                                   .cpu = key > 1 ? i / 2. : 0,
+                                                   .delay = key > 1 ? i / 2. : 0};
+
+                        sg_governor_use(w.g, key, &u);
+                }
+        step(&w, 3);
+        for (uint64_t key = 1; key <= 2; key++) {
+                _cleanup_free_ char *text = NULL;
+
+                assert_int_equal(sg_governor_explain(w.g, key, &text), 0);
+                print_message("%s", text);
+                assert_int_equal(strstr(text, "Promise: Fair sharing would finish it in ") != NULL,
+                                 key > 1);
+                assert_int_equal(strstr(text, "of CPU time") != NULL, key > 1);
+                assert_int_equal(strstr(text, "waits for something other than the CPU") != NULL,
+                                 key == 1);
+        }
+        assert_near(sg_governor_share(w.g, 1, why, sizeof(why)), 0, 1e-3);
+        assert_string_equal(why, "waits for something other than the CPU");
+        /* Only one can be measured at a time. */
+        (void)sg_governor_share(w.g, 2, why, sizeof(why));
+        assert_string_equal(why, "no progress yet; being measured");
+        (void)sg_governor_share(w.g, 3, why, sizeof(why));
+        assert_string_equal(why, "no progress yet; will be measured after job 2 and 1 other");
+        sg_governor_free(w.g);
+}
+
 /* While some scale badly, more than NoHarm= is promised. */
 static void test_explain_planned(void **state)
 {
@@ -514,7 +557,7 @@ static void test_explain_planned(void **state)
                 step(&w, 10);
                 assert_int_equal(sg_governor_explain(w.g, 1, &text), 0);
                 assert_non_null(strstr(text, "Promise: "));
-                assert_int_equal(strstr(text, ", 23 % later and not by NoHarm=") != NULL, planned);
+                assert_int_equal(strstr(text, ", 23 % later instead of NoHarm=") != NULL, planned);
                 sg_governor_free(w.g);
         }
         (void)state;
@@ -537,6 +580,7 @@ int main(void)
                 cmocka_unit_test(test_load_of_the_future),
                 cmocka_unit_test(test_deadline_on_a_part),
                 cmocka_unit_test(test_explain),
+                cmocka_unit_test(test_explain_sleeper),
                 cmocka_unit_test(test_explain_planned),
         };
 

@@ -24,6 +24,23 @@ static void width_is_what_it_used_and_waited_for(void **state)
         assert_false(isnan(sg_learner_width(l)));
 }
 
+/* Where nobody counts waits, as without privileges, CPUs that stand idle say that there were none.
+ */
+static void width_is_known_where_waits_are_not_counted(void **state)
+{
+        _cleanup_(sg_learner_freep) struct sg_learner *l = make(4, false);
+
+        (void)state;
+        for (unsigned i = 0; i <= 20; i++)
+                sg_learner_use(l, &(struct sg_learner_use){.now = i, .cpu = i * .1, .delay = NONE});
+        assert_true(isnan(sg_learner_width(l)));
+        for (unsigned i = 21; i <= 40; i++)
+                sg_learner_use(l, &(struct sg_learner_use){
+                                          .now = i, .cpu = i * .1, .delay = NONE, .spare = true});
+        assert_near(sg_learner_width(l) * 4, .1, 1e-9);
+        assert_false(sg_learner_cpu_bound(l));
+}
+
 /* A narrow job gets short turns, in which it makes up for what came while it waited. */
 static void width_isnt_what_it_makes_up_for(void **state)
 {
@@ -101,6 +118,27 @@ static void who_waits_for_other_things_is_not_cpu_bound(void **state)
         /* 900 s at its own rate, of a tenth of a CPU. */
         e = estimate(l, NULL, 101, 10.1);
         assert_near(e.remaining / sg_learner_width(l), 899, 20);
+}
+
+/* How it is spoken of follows what it uses at once: nobody believes that what sleeps wants a CPU.
+ */
+static void who_sleeps_seems_idle_before_it_is_judged(void **state)
+{
+        struct sg_learner *l = make(4, false);
+
+        (void)state;
+        assert_false(sg_learner_seems_idle(l)); /* nothing is known */
+        for (unsigned i = 0; i <= 3; i++)
+                use(l, i, i * .01, 0, false);
+        assert_true(sg_learner_seems_idle(l));
+        assert_true(sg_learner_cpu_bound(l));
+        for (unsigned i = 4; i <= 20; i++)
+                use(l, i, i - 3, 0, false);
+        assert_false(sg_learner_seems_idle(l));
+        for (unsigned i = 21; i <= 40; i++) /* it is kept waiting */
+                use(l, i, 17 + (i - 20) * .01, (i - 20) * .99, false);
+        assert_false(sg_learner_seems_idle(l));
+        sg_learner_free(l);
 }
 
 /* Nearer to the bound it takes three times as long to be sure. */
@@ -278,7 +316,7 @@ static void speed_is_learnt_by_steps_of_unknown_number(void **state)
         assert_near(speedup(l, &c) / 1.1, 1, .05);
         assert_int_equal(estimate(l, NULL, c.now, c.cpu).source, SG_SIZE_UNKNOWN);
         sg_learner_explain(l, text, sizeof(text));
-        assert_string_equal(text, "by its class: it doesn't say how much there is to do");
+        assert_string_equal(text, "judged by its class, as it doesn't say how much there is to do");
         go(l, &c, 2, .011, 1, 0); /* now it says how far it is: of speeds in steps nothing counts */
         assert_near(speedup(l, &c), exp2(SG_SPEEDUP_PRIOR), 1e-12);
         go(l, &c, 2, .011, 5, 0);
@@ -326,10 +364,12 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(width_is_what_it_used_and_waited_for),
+                cmocka_unit_test(width_is_known_where_waits_are_not_counted),
                 cmocka_unit_test(width_isnt_what_it_makes_up_for),
                 cmocka_unit_test(width_is_found_out_under_a_cap),
                 cmocka_unit_test(width_outlasts_a_wait),
                 cmocka_unit_test(who_waits_for_other_things_is_not_cpu_bound),
+                cmocka_unit_test(who_sleeps_seems_idle_before_it_is_judged),
                 cmocka_unit_test(what_is_less_clear_takes_longer_to_judge),
                 cmocka_unit_test(a_job_that_scales_badly_is_found_out),
                 cmocka_unit_test(one_that_scales_is_left_alone),
