@@ -17,17 +17,21 @@ static const struct sg_column panel_columns[] = {
         {"memory", false, 0}, {"step", false, 0},
 };
 
+/* What is said of a curve that is over. */
+enum summary { SUMMARY_LAST, SUMMARY_MEAN, SUMMARY_PEAK };
+
 static const struct panel {
         const char *title;
         enum sg_curve curve;
         enum sg_scale scale;
         bool from_zero;
+        enum summary summary;
 } panels[SG_ELEMENTSOF(panel_columns)] = {
-        {"loss", SG_CURVE_EVAL, SG_SCALE_NUMBER, false},
-        {"share of the node", SG_CURVE_SHARE, SG_SCALE_PERCENT, true},
-        {"CPUs in use", SG_CURVE_CPU, SG_SCALE_NUMBER, true},
-        {"memory", SG_CURVE_MEMORY, SG_SCALE_BYTES, true},
-        {"step", SG_CURVE_STEP, SG_SCALE_NUMBER, true},
+        {"loss", SG_CURVE_EVAL, SG_SCALE_NUMBER, false, SUMMARY_LAST},
+        {"share of the node", SG_CURVE_SHARE, SG_SCALE_PERCENT, true, SUMMARY_MEAN},
+        {"CPUs in use", SG_CURVE_CPU, SG_SCALE_NUMBER, true, SUMMARY_MEAN},
+        {"memory", SG_CURVE_MEMORY, SG_SCALE_BYTES, true, SUMMARY_PEAK},
+        {"step", SG_CURVE_STEP, SG_SCALE_NUMBER, true, SUMMARY_LAST},
 };
 
 int sg_plot_init(struct sg_plot *p, const char *heading, const struct sg_curves *curves,
@@ -56,19 +60,52 @@ void sg_plot_deinit(struct sg_plot *p)
         *p = (struct sg_plot){0};
 }
 
-/* The last value that is known, which there must be for true. */
-static bool range(const double *v, size_t n, double *lo, double *hi, double *last)
+struct range {
+        double lo, hi, last, mean; /* over time; each point is of the time before it */
+};
+
+/* Of what is known, which there must be something of for true. */
+static bool find_range(const double *v, const double *seconds, size_t n, struct range *ret)
 {
-        *lo = INFINITY;
-        *hi = -INFINITY;
+        double sum = 0, time = 0;
+
+        *ret = (struct range){.lo = INFINITY, .hi = -INFINITY};
         for (size_t i = 0; i < n; i++) {
+                double dt = i > 0 ? seconds[i] - seconds[i - 1] : 0;
+
                 if (!(fabs(v[i]) <= SANE_MAX))
                         continue;
-                *lo = fmin(*lo, v[i]);
-                *hi = fmax(*hi, v[i]);
-                *last = v[i];
+                ret->lo = fmin(ret->lo, v[i]);
+                ret->hi = fmax(ret->hi, v[i]);
+                ret->last = v[i];
+                sum += v[i] * dt;
+                time += dt;
         }
-        return *lo <= *hi;
+        ret->mean = time > 0 ? sum / time : ret->last;
+        return ret->lo <= ret->hi;
+}
+
+/* "loss: 0.2": as it is now, or what remains to be said of a job that has ended. */
+static void put_title(const struct sg_plot *p, const struct panel *panel, const struct range *r,
+                      const struct sg_axis *y, char *title, size_t size)
+{
+        const double shown[] = {
+                [SUMMARY_LAST] = r->last, [SUMMARY_MEAN] = r->mean, [SUMMARY_PEAK] = r->hi};
+        static const char *const how[] = {
+                [SUMMARY_LAST] = " at the end",
+                [SUMMARY_MEAN] = " on average",
+                [SUMMARY_PEAK] = " at most",
+        };
+        double v = p->ended ? shown[panel->summary] : r->last;
+        char value[64];
+
+        if (panel->scale == SG_SCALE_NUMBER)
+                (void)snprintf(value, sizeof(value), "%.4g", v);
+        else
+                (void)sg_axis_label(y, v, value, sizeof(value));
+        (void)snprintf(title, size, "%s%s: %s%s", panel->title,
+                       y->scale == SG_SCALE_LOG ? " (logarithmic)" : "", value,
+                       p->ended ? how[panel->summary] : "");
 }
 
 static bool make_chart(const struct sg_plot *p, const struct panel *panel, unsigned max_ticks,
@@ -77,22 +114,16 @@ static bool make_chart(const struct sg_plot *p, const struct panel *panel, unsig
         const double *v = p->curves->v[panel->curve];
         size_t n = p->curves->n;
         enum sg_scale scale = panel->scale;
-        double lo, hi, last = NAN;
-        char value[64];
+        struct range r;
 
-        if (!range(v, n, &lo, &hi, &last))
+        if (!find_range(v, p->seconds, n, &r))
                 return false;
-        if (panel->curve == SG_CURVE_EVAL && lo > 0 && hi / lo >= LOG_RATIO)
+        if (panel->curve == SG_CURVE_EVAL && r.lo > 0 && r.hi / r.lo >= LOG_RATIO)
                 scale = SG_SCALE_LOG;
         *ret = (struct sg_chart){.title = title, .xs = p->seconds, .ys = v, .n = n};
         sg_axis_fit(&ret->x, SG_SCALE_SECONDS, 0, n > 1 ? p->seconds[n - 1] : 0, 6);
-        sg_axis_fit(&ret->y, scale, panel->from_zero ? fmin(lo, 0) : lo, hi, max_ticks);
-        if (panel->scale == SG_SCALE_NUMBER)
-                (void)snprintf(value, sizeof(value), "%.4g", last);
-        else
-                (void)sg_axis_label(&ret->y, last, value, sizeof(value));
-        (void)snprintf(title, size, "%s%s: %s", panel->title,
-                       scale == SG_SCALE_LOG ? " (logarithmic)" : "", value);
+        sg_axis_fit(&ret->y, scale, panel->from_zero ? fmin(r.lo, 0) : r.lo, r.hi, max_ticks);
+        put_title(p, panel, &r, &ret->y, title, size);
         return true;
 }
 

@@ -10,6 +10,7 @@
 struct sg_plot {
         const char *heading;
         const struct sg_curves *curves;
+        bool ended;              /* false by init: the last points are as it is now */
         double *seconds;         /* since the first point */
         struct sg_table columns; /* which panels, in which order */
 };

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/utf8.h"
 #include "ctl/show/document.h"
+#include "ctl/show/fields.h"
 #include "ctl/show/output.h"
 #include "ctl/show/svg.h"
 #include "ctl/verbs/verbs.h"
@@ -25,20 +26,23 @@ static int write_svg(const struct sg_plot *p, const char *path, struct sg_error 
         return sg_svg_close(f, path, e);
 }
 
-/* "7 train, running" */
+/* "7 train, running", "7 train, exited after 3:20" */
 static void make_heading(const json_t *job, const char *id, char *buf, size_t size)
 {
         const char *name = sg_document_string(job, "name"), *state;
-        char escaped[256];
+        uint64_t started = sg_document_time(job, "started"), ended = sg_document_time(job, "ended");
+        char escaped[256], took[64] = "";
 
         state = sg_document_string(job, "state");
-        (void)snprintf(buf, size, "%s %s, %s", id,
+        if (started > 0 && ended >= started)
+                (void)sg_table_duration(took, sizeof(took), ended - started);
+        (void)snprintf(buf, size, "%s %s, %s%s%s", id,
                        name ? sg_utf8_escape(name, escaped, sizeof(escaped)) : "",
-                       state ? state : "?");
+                       state ? state : "?", *took ? " after " : "", took);
 }
 
 static int show(const struct sg_invocation *inv, const struct sg_curves *curves,
-                const char *heading, struct sg_error *e)
+                const char *heading, bool ended, struct sg_error *e)
 {
         _cleanup_(sg_plot_deinit) struct sg_plot plot = {0};
         unsigned width = sg_terminal_width(), height = sg_terminal_height();
@@ -47,6 +51,7 @@ static int show(const struct sg_invocation *inv, const struct sg_curves *curves,
         r = sg_plot_init(&plot, heading, curves, inv->columns, e);
         if (r < 0)
                 return r;
+        plot.ended = ended;
         if (inv->svg)
                 return write_svg(&plot, inv->svg, e);
         return sg_plot_print(&plot, width > 0 ? width : WIDTH, height > 1 ? height - 1 : HEIGHT,
@@ -83,7 +88,7 @@ static int plot(struct sg_client *c, const struct sg_invocation *inv, const char
         if (r < 0)
                 return r;
         make_heading(job, id, heading, sizeof(heading));
-        return show(inv, &curves, heading, e);
+        return show(inv, &curves, heading, sg_document_time(job, "ended") > 0, e);
 }
 
 int sg_verb_plot(const struct sg_invocation *inv, struct sg_error *e)

@@ -234,6 +234,23 @@ static void garbled_series_are_refused(void **state)
         }
 }
 
+/* What it did last isn't what it does now. */
+static void a_job_that_has_ended_is_summed_up(void **state)
+{
+        struct drawing d;
+
+        (void)state;
+        begin(&d, fixture(101), "eval,cpu,memory,step");
+        d.plot.ended = true;
+        assert_int_equal(sg_plot_print(&d.plot, 60, 40, true, d.f), 0);
+        (void)finish(&d);
+        assert_non_null(strstr(d.text, " loss: 0.2 at the end\n"));
+        assert_non_null(strstr(d.text, " CPUs in use: 1.51 on average\n"));
+        assert_non_null(strstr(d.text, " memory: 100M at most\n"));
+        assert_non_null(strstr(d.text, " step: 1000 at the end\n"));
+        drop(&d);
+}
+
 static void only_known_panels(void **state)
 {
         json_t *series = fixture(3);
@@ -308,6 +325,7 @@ int main(void)
                 cmocka_unit_test(few_points_and_none),
                 cmocka_unit_test(odd_values_are_drawn_or_left_out),
                 cmocka_unit_test(garbled_series_are_refused),
+                cmocka_unit_test(a_job_that_has_ended_is_summed_up),
                 cmocka_unit_test(only_known_panels),
                 cmocka_unit_test(as_csv),
                 cmocka_unit_test(as_svg),
