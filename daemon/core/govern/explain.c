@@ -13,6 +13,8 @@
 #include <stdlib.h>
 
 #define LINE_MAX_BYTES 512U
+#define UNMEASURED_SEC 3 /* usually its use is known by then */
+#define HARDLY_ANY .003  /* of a CPU: less than floors leave a job */
 
 struct text {
         char *s;
@@ -191,19 +193,32 @@ static void after_whom(const struct sg_share_why *why, char *buf, size_t size)
                                why->rank > 3 ? "s" : "");
 }
 
+/* Where waits aren't counted and no CPU is idle, a job that sleeps looks like one that is kept
+ * waiting; but none is kept from the CPU as strictly as that. */
+static bool hardly_uses(const struct sg_governor *g, const struct sg_governed *j)
+{
+        double age = g->now - j->arrival;
+
+        return isnan(sg_learner_width(j->learner)) && age > UNMEASURED_SEC &&
+               j->cpu < HARDLY_ANY * age;
+}
+
 /* A job that somebody waits for keeps its share, whatever it waits for itself. Of all others
  * what is learnt of their use says more than why the policy has put them where they are. */
-static enum sg_share_reason spoken_reason(const struct sg_governed *j)
+static enum sg_share_reason spoken_reason(const struct sg_governor *g, const struct sg_governed *j)
 {
         enum sg_share_reason r = j->decision.out.why.reason;
 
-        return r != SG_REASON_ASIDE && sg_learner_seems_idle(j->learner) ? SG_REASON_UNBOUND : r;
+        if (r == SG_REASON_ASIDE)
+                return r;
+        return sg_learner_seems_idle(j->learner) || hardly_uses(g, j) ? SG_REASON_UNBOUND : r;
 }
 
-static void write_why(const struct sg_governed *j, char *buf, size_t size)
+static void write_why(const struct sg_governor *g, const struct sg_governed *j, char *buf,
+                      size_t size)
 {
         const struct sg_share_out *out = &j->decision.out;
-        enum sg_share_reason reason = spoken_reason(j);
+        enum sg_share_reason reason = spoken_reason(g, j);
         char after[64];
 
         after_whom(&out->why, after, sizeof(after));
@@ -222,11 +237,15 @@ static void write_why(const struct sg_governed *j, char *buf, size_t size)
 }
 
 /* What a job gets that the CPU isn't what it waits for is what it uses. */
-static double spoken_share(const struct sg_governed *j)
+static double spoken_share(const struct sg_governor *g, const struct sg_governed *j)
 {
         double share = j->decision.out.share, width = sg_learner_width(j->learner);
 
-        return spoken_reason(j) == SG_REASON_UNBOUND && width < share ? width : share;
+        if (spoken_reason(g, j) != SG_REASON_UNBOUND)
+                return share;
+        if (isnan(width))
+                width = j->cpu / (g->now - j->arrival) / g->cpus;
+        return fmin(width, share);
 }
 
 double sg_governor_share(const struct sg_governor *g, uint64_t key, char *why, size_t size)
@@ -236,23 +255,23 @@ double sg_governor_share(const struct sg_governor *g, uint64_t key, char *why, s
         if (!j || j->decision.key == 0)
                 return (double)NAN;
         if (size > 0)
-                write_why(j, why, size);
-        return spoken_share(j);
+                write_why(g, j, why, size);
+        return spoken_share(g, j);
 }
 
-static void say_share(struct text *t, const struct sg_governed *j)
+static void say_share(struct text *t, const struct sg_governor *g, const struct sg_governed *j)
 {
         const struct sg_share_out *out = &j->decision.out;
-        bool idle = spoken_reason(j) == SG_REASON_UNBOUND;
+        bool idle = spoken_reason(g, j) == SG_REASON_UNBOUND;
         char why[LINE_MAX_BYTES];
 
         if (j->held) {
                 say(t, "Share: none while it is suspended\n");
                 return;
         }
-        write_why(j, why, sizeof(why));
+        write_why(g, j, why, sizeof(why));
         say(t, "Share: %s%.1f %% of the node (weight %u", idle ? "what it uses, " : "",
-            spoken_share(j) * 100, out->weight);
+            spoken_share(g, j) * 100, out->weight);
         if (isfinite(out->cap))
                 say(t, ", no more than %.1f %%", out->cap * 100);
         if (!idle)
@@ -268,7 +287,7 @@ static void say_share(struct text *t, const struct sg_governed *j)
 /* CPU time says nothing of work that waits for something other than the CPU. */
 static void say_work(struct text *t, const struct sg_governor *g, const struct sg_governed *j)
 {
-        if (spoken_reason(j) == SG_REASON_UNBOUND)
+        if (spoken_reason(g, j) == SG_REASON_UNBOUND)
                 return;
         say_size(t, g, j);
         say_milestones(t, g, &j->decision.estimate);
@@ -285,7 +304,7 @@ int sg_governor_explain(const struct sg_governor *g, uint64_t key, char **ret)
         say_policy(&t, g, j);
         say_work(&t, g, j);
         say_deadline(&t, g, j);
-        say_share(&t, j);
+        say_share(&t, g, j);
         if (t.error < 0) {
                 free(t.s);
                 return t.error;

@@ -540,6 +540,30 @@ static void test_explain_sleeper(void **state)
         sg_governor_free(w.g);
 }
 
+/* Where nobody counts waits, and others have all CPUs, it is told by what it has used. */
+static void test_explain_unmeasured(void **state)
+{
+        char why[128] = "";
+        struct world w;
+
+        (void)state;
+        world_new(&w);
+        class_of(&w, "default", 100, SG_SHARE_GROWTH);
+        configure(&w);
+        for (uint64_t key = 1; key <= 2; key++)
+                add(&w, key, "default", 0);
+        for (unsigned i = 0; i <= 300; i += 10) {
+                sg_governor_count(w.g, 1, i, .001);
+                sg_governor_count(w.g, 2, i, i * .01);
+                step(&w, i);
+        }
+        assert_near(sg_governor_share(w.g, 1, why, sizeof(why)), 0, 1e-3);
+        assert_string_equal(why, "waits for something other than the CPU");
+        (void)sg_governor_share(w.g, 2, why, sizeof(why));
+        assert_string_not_equal(why, "waits for something other than the CPU");
+        sg_governor_free(w.g);
+}
+
 /* While some scale badly, more than NoHarm= is promised. */
 static void test_explain_planned(void **state)
 {
@@ -581,6 +605,7 @@ int main(void)
                 cmocka_unit_test(test_deadline_on_a_part),
                 cmocka_unit_test(test_explain),
                 cmocka_unit_test(test_explain_sleeper),
+                cmocka_unit_test(test_explain_unmeasured),
                 cmocka_unit_test(test_explain_planned),
         };
 
