@@ -177,15 +177,15 @@ static void figures_line(const char *label, const json_t *o, const struct figure
                 line(label, "%s", text);
 }
 
-/* "CPU 5%, …": for how long some of its tasks waited, and (but for the CPU) all of them. */
+/* For how long some of its tasks waited, and (but for the CPU) all of them at once. */
 static void pressure_line(const json_t *of)
 {
         static const struct figure psi[] = {
-                {"cpu_some_usec", "CPU", UNIT_USEC},
-                {"memory_some_usec", "memory", UNIT_USEC},
-                {"memory_full_usec", "all of it", UNIT_USEC},
-                {"io_some_usec", "IO", UNIT_USEC},
-                {"io_full_usec", "all of it", UNIT_USEC},
+                {"cpu_some_usec", "CPU: some", UNIT_USEC},
+                {"memory_some_usec", "memory: some", UNIT_USEC},
+                {"memory_full_usec", "full", UNIT_USEC},
+                {"io_some_usec", "IO: some", UNIT_USEC},
+                {"io_full_usec", "full", UNIT_USEC},
         };
 
         figures_line("Pressure", json_object_get(of, "psi"), psi, SG_ELEMENTSOF(psi), NULL);
@@ -452,7 +452,7 @@ static void stored_line(const json_t *stored)
 
         if (!json_is_object(stored))
                 return;
-        line("Stored", "%s%s%s of your jobs that haven't ended",
+        line("Stored", "%s%s%s for your unfinished jobs",
              with_unit(bytes, json_object_get(stored, "bytes"), UNIT_BYTES),
              json_is_integer(max) ? " of at most " : "",
              json_is_integer(max) ? with_unit(of, max, UNIT_BYTES) : "");

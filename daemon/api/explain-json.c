@@ -54,7 +54,7 @@ static void say_live(json_t *lines, struct sg_live *live)
         switch (live->job.state) {
         case SG_JOB_QUEUED:
                 why[0] = '\0';
-                say(lines, "It waits: %s", sg_job_reason_now(&live->job, live, why, sizeof(why)));
+                say(lines, "Queued: %s", sg_job_reason_now(&live->job, live, why, sizeof(why)));
                 break;
         case SG_JOB_RUNNING:
         case SG_JOB_SUSPENDED:

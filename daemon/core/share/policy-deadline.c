@@ -307,6 +307,6 @@ static int deadline_step(void *state, const struct sg_share_snapshot *s, struct 
 
 const struct sg_share_policy sg_share_deadline = {
         .name = "deadline",
-        .summary = "the earliest deadline first; what can't be met makes way",
+        .summary = "the earliest deadline first; jobs that can't meet theirs make way",
         .step = deadline_step,
 };

@@ -79,6 +79,6 @@ static int fair_step(void *state, const struct sg_share_snapshot *s, struct sg_s
 
 const struct sg_share_policy sg_share_fair = {
         .name = "fair",
-        .summary = "no governing: equal parts, by the weights that jobs were submitted with",
+        .summary = "no governing: equal parts, by the weights of the jobs",
         .step = fair_step,
 };

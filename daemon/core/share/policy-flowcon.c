@@ -279,7 +279,7 @@ static int flowcon_load(void *state, const void *data, size_t size)
 
 const struct sg_share_policy sg_share_flowcon = {
         .name = "flowcon",
-        .summary = "by growth efficiency, in three lists, as FlowCon was published",
+        .summary = "by growth efficiency, in three lists, as in the FlowCon paper",
         .wants_efficiency = true,
         .create = flowcon_create,
         .destroy = flowcon_destroy,

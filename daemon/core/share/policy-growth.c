@@ -466,7 +466,7 @@ static int growth_load(void *state, const void *data, size_t size)
 
 const struct sg_share_policy sg_share_growth = {
         .name = "growth",
-        .summary = "what gains most per CPU-second first, and nobody later than by fair shares",
+        .summary = "the largest gain per CPU-second first, and no job later than with fair shares",
         .wants_milestones = true,
         .plans_cpus = true,
         .create = growth_create,

@@ -53,6 +53,6 @@ static int las_step(void *state, const struct sg_share_snapshot *s, struct sg_sh
 
 const struct sg_share_policy sg_share_las = {
         .name = "las",
-        .summary = "what has used least first, in queues that double",
+        .summary = "the least CPU time used first, in queues that double",
         .step = las_step,
 };

@@ -74,7 +74,7 @@ static int slaq_step(void *state, const struct sg_share_snapshot *s, struct sg_s
 
 const struct sg_share_policy sg_share_slaq = {
         .name = "slaq",
-        .summary = "whose evaluation gets better fastest per CPU-second first",
+        .summary = "the fastest improvement per CPU-second first",
         .wants_efficiency = true,
         .step = slaq_step,
 };
