@@ -247,9 +247,9 @@ static void describe_shortage(const struct sg_pending_info *info, char *buf, siz
         char need[SG_FORMAT_MAX], left[SG_FORMAT_MAX];
 
         if (info->need == 0)
-                (void)snprintf(buf, size, "%s: the part that must stay free is in use", s->name);
+                (void)snprintf(buf, size, "%s: only the reserve is free", s->name);
         else
-                (void)snprintf(buf, size, "%s: it asks for %s, %s can be promised now", s->name,
+                (void)snprintf(buf, size, "%s: needs %s, and %s can be promised now", s->name,
                                s->format(need, info->need), s->format(left, info->free));
 }
 
@@ -264,13 +264,17 @@ void sg_pending_describe(const struct sg_pending_info *info, char *buf, size_t s
                                info->running, info->max);
                 break;
         case SG_PENDING_CLASS_FULL:
-                (void)snprintf(buf, size, "its class is full: %" PRIu64 " of %" PRIu64 " jobs run",
-                               info->running, info->max);
+                (void)snprintf(buf, size, "class %s is full: %" PRIu64 " of %" PRIu64 " jobs run",
+                               info->class, info->running, info->max);
                 break;
         case SG_PENDING_CLASS_USER_FULL:
-                (void)snprintf(buf, size,
-                               "%" PRIu64 " jobs of this user run in its class, as many as may",
-                               info->running);
+                if (info->max == 1)
+                        (void)snprintf(buf, size, "class %s allows this user one running job",
+                                       info->class);
+                else
+                        (void)snprintf(buf, size,
+                                       "class %s allows this user %" PRIu64 " running jobs",
+                                       info->class, info->max);
                 break;
         case SG_PENDING_SHORT:
                 describe_shortage(info, buf, size);
@@ -280,8 +284,7 @@ void sg_pending_describe(const struct sg_pending_info *info, char *buf, size_t s
                                info->ahead, info->ahead == 1 ? "is" : "are");
                 break;
         case SG_PENDING_KEPT:
-                (void)snprintf(buf, size,
-                               "it would make a job wait longer whose turn is before it");
+                (void)snprintf(buf, size, "it would delay a job that is before it");
                 break;
         }
 }
@@ -304,23 +307,31 @@ static int snapshot_to_explain(struct sg_manager *m, const struct sg_node_snapsh
         return 0;
 }
 
+/* " and 4 others", or nothing. */
+static void others_text(size_t n, char *buf, size_t size)
+{
+        buf[0] = 0;
+        if (n > 0)
+                (void)snprintf(buf, size, " and %zu other%s", n, n == 1 ? "" : "s");
+}
+
 void sg_live_why_pending(struct sg_live *l, char *buf, size_t size)
 {
         struct sg_pending_info info;
         const struct sg_node_snapshot *node;
         const char *home = l->manager->node.name;
-        char when[SG_FORMAT_MAX], id[SG_JOB_ID_MAX];
+        char when[SG_FORMAT_MAX], id[SG_JOB_ID_MAX], others[SG_FORMAT_MAX];
 
         buf[0] = 0;
         if (l->job.hold) {
                 sg_job_id_format(id, &l->job.key, home);
-                (void)snprintf(buf, size, "held; `schedctl release %s` lets it go", id);
+                (void)snprintf(buf, size, "held; `schedctl release %s` lets it start", id);
         } else if (l->life.asked > 0) {
-                (void)snprintf(buf, size, "whether it is held is being stored");
+                (void)snprintf(buf, size, "its hold is being stored");
         } else if (l->queued.n_after > 0) {
                 sg_job_id_format(id, &l->queued.after[0].key, home);
-                (void)snprintf(buf, size, "waits for job %s%s", id,
-                               l->queued.n_after > 1 ? " and others" : "");
+                others_text(l->queued.n_after - 1, others, sizeof(others));
+                (void)snprintf(buf, size, "waiting for job %s%s", id, others);
         } else if (sg_throttle_keeps_out(l)) {
                 (void)snprintf(buf, size, "its array runs at most %" PRIu64 " of its tasks at once",
                                l->job.array_max);

@@ -202,10 +202,12 @@ static void explain_caps(const struct sg_queue *q, const struct sg_lane *lane,
                 ret->why = SG_PENDING_CLASS_FULL;
                 ret->running = of_class;
                 ret->max = c->caps.max_jobs;
+                ret->class = c->name;
         } else if (lane->running >= c->caps.max_jobs_per_user) {
                 ret->why = SG_PENDING_CLASS_USER_FULL;
                 ret->running = lane->running;
                 ret->max = c->caps.max_jobs_per_user;
+                ret->class = c->name;
         }
 }
 
@@ -303,4 +305,6 @@ void sg_queue_would_start(const struct sg_queue *q, const struct sg_job *j,
         sg_list_append(&lane.waiting, &e.link);
         ahead = existing ? count_before(existing, &e) : 0;
         explain(q, ahead > 0 ? existing : &lane, &e, ahead, node, ret);
+        if (ret->class)
+                ret->class = j->class;
 }

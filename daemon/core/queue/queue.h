@@ -65,6 +65,7 @@ struct sg_pending_info {
         /* SHORT: the first stock that isn't enough; need 0 = undeclared, the reserve is used up */
         const struct sg_stock_type *stock;
         uint64_t need, free;
+        const char *class; /* CLASS_*: its name, the queue's or the job's */
 };
 
 /* types: sg_stock_types in all but tests; borrowed. n: at most SG_STOCKS_MAX. */
