@@ -106,7 +106,7 @@ static bool is_lost(int r)
 
 static int lost(struct sg_error *e)
 {
-        (void)sg_error_set(e, SG_EXIT_OWN_FAILURE, NULL, "see whether it runs, and try again",
+        (void)sg_error_set(e, SG_EXIT_OWN_FAILURE, NULL, "check that it runs, and try again",
                            "lost the connection to schedgovd");
         return -ECONNRESET;
 }
@@ -131,8 +131,8 @@ static int unreachable(const struct sg_client *c, int r, struct sg_error *e)
                 return nobody_there(c->own, e);
         return sg_error_set(e, r == -EAGAIN ? SG_EXIT_TRY_LATER : SG_EXIT_OWN_FAILURE, c->path,
                             r == -EACCES   ? "ask for access to its directory, or give --socket"
-                            : r == -EAGAIN ? "it has no time for more callers; try later"
-                            : c->unnamed   ? "systemctl status schedgovd says why it doesn't run"
+                            : r == -EAGAIN ? "it is busy; try again later"
+                            : c->unnamed   ? "see systemctl status schedgovd"
                                            : "start it, or give --socket or SCHEDGOV_SOCKET",
                             "cannot reach schedgovd at %s: %s", c->path, strerror(-r));
 }
@@ -231,7 +231,7 @@ int sg_client_job(struct sg_client *c, const char *id, const char *member, sd_bu
 static int no_such_job(struct sg_error *e, const char *object)
 {
         return sg_error_set(e, SG_EXIT_OWN_FAILURE, object,
-                            "it never was, or has ended: see schedctl history", "no live job %s",
+                            "it has ended or never existed: see schedctl history", "no live job %s",
                             object ? object : "");
 }
 
@@ -258,7 +258,7 @@ int sg_client_failure(struct sg_client *c, int r, const sd_bus_error *error, con
         if (is_lost(r) && sd_bus_is_open(c->bus) <= 0)
                 return lost(e);
         if (r == -ETIMEDOUT)
-                return sg_error_set(e, SG_EXIT_OWN_FAILURE, object, "see whether it hangs",
+                return sg_error_set(e, SG_EXIT_OWN_FAILURE, object, "check whether it hangs",
                                     "schedgovd does not answer");
         if (sd_bus_error_is_set(error))
                 return sg_error_from_reply(e, error, object);

@@ -86,7 +86,7 @@ int sg_request_workdir(const struct sg_invocation *inv, char **ret, struct sg_er
         cwd = getcwd(NULL, 0);
         if (!cwd)
                 return sg_error_set(e, SG_EXIT_OWN_FAILURE, NULL, "give an absolute --workdir",
-                                    "cannot tell the working directory: %s", strerror(errno));
+                                    "cannot determine the working directory: %s", strerror(errno));
         return make_absolute(cwd, inv->workdir ? inv->workdir : cwd, ret);
 }
 

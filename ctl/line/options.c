@@ -308,7 +308,7 @@ int sg_options_set(struct sg_invocation *inv, const char *assignment, struct sg_
                 return take(&p, i, o->name, equals + 1);
         }
         return sg_error_set(e, SG_EXIT_OWN_FAILURE, assignment, "see schedctl set --help",
-                            "'%s' is nothing that set can change", assignment);
+                            "set can't change '%s'", assignment);
 }
 
 bool sg_options_any_key(const struct sg_invocation *inv)

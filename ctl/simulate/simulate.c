@@ -119,10 +119,10 @@ static int set_key(struct sg_share_settings *to, const char *name, const char *v
 
         if (!k)
                 return sg_error_set(e, SG_EXIT_OWN_FAILURE, name, "see schedgov.policy(5)",
-                                    "there is no key '%s' of shares", name);
+                                    "unknown key '%s'", name);
         if (strcmp(k->key, "Share") == 0)
                 return sg_error_set(e, SG_EXIT_OWN_FAILURE, name, "give --policy",
-                                    "Share= isn't for --with");
+                                    "--with doesn't take Share=");
         if (k->parse(k, value, (char *)&class + k->offset) < 0)
                 return sg_error_set(e, SG_EXIT_OWN_FAILURE, name, NULL, "%s= wants %s, not '%s'",
                                     name, k->wants, value);
@@ -169,7 +169,7 @@ static int make_options(struct sg_sim_options *o, const struct sg_invocation *in
                                     "--node-cpus wants a number up to %d", CPUS_MAX);
         if (inv->stubborn && inv->node_cpus == 0)
                 return sg_error_set(e, SG_EXIT_OWN_FAILURE, "--stubborn", "give --node-cpus",
-                                    "--stubborn wants a node of so many CPUs");
+                                    "--stubborn needs the number of the node's CPUs");
         if (inv->node_cpus > 0) {
                 o->cpus = (double)inv->node_cpus;
                 o->whole = true;
@@ -225,7 +225,7 @@ static int set_policy(struct sg_simulated *p, const char *name, struct sg_error 
                         if (references[i].whole && !p->options.whole)
                                 return sg_error_set(e, SG_EXIT_OWN_FAILURE, name,
                                                     "give --node-cpus",
-                                                    "%s wants a node of so many CPUs", name);
+                                                    "%s needs the number of the node's CPUs", name);
                         p->options.reference = references[i].reference;
                         p->options.one_thread = p->options.reference == SG_SIM_GOVERNED;
                         return 0;
@@ -275,7 +275,7 @@ int sg_simulation_set_policies(struct sg_simulation *s, const struct sg_invocati
 static int stalled(const struct sg_simulated *p, const char *instance, struct sg_error *e)
 {
         return sg_error_set(e, SG_EXIT_OWN_FAILURE, p->name, NULL,
-                            "under %s nobody runs any more in instance %s", p->name, instance);
+                            "under %s no job gets any further in instance %s", p->name, instance);
 }
 
 static int run_one(struct sg_simulated *p, const struct sg_trace_job *jobs, size_t n,

@@ -15,7 +15,7 @@ static int check_options(const struct sg_invocation *inv, struct sg_error *e)
 
         if (narrows && !inv->from_history)
                 return sg_error_set(e, SG_EXIT_OWN_FAILURE, narrows, NULL,
-                                    "%s goes with --from-history only", narrows);
+                                    "%s needs --from-history", narrows);
         return sg_verb_check_form(inv, e);
 }
 

@@ -79,8 +79,8 @@ int sg_verb_check_form(const struct sg_invocation *inv, struct sg_error *e)
 
         for (size_t i = 0; i < SG_ELEMENTSOF(forms); i++) {
                 if (first && forms[i])
-                        return sg_error_set(e, SG_EXIT_OWN_FAILURE, forms[i], "ask for one of them",
-                                            "%s and %s don't go together", first, forms[i]);
+                        return sg_error_set(e, SG_EXIT_OWN_FAILURE, forms[i], "give one of them",
+                                            "%s and %s can't be combined", first, forms[i]);
                 if (forms[i])
                         first = forms[i];
         }

@@ -65,7 +65,7 @@ static int take(struct sg_calls *calls, size_t index, sd_bus_message *reply)
 static int timed_out(const struct sg_invocation *inv, struct sg_error *e)
 {
         return sg_error_set(e, SG_EXIT_TRY_LATER, inv->n_args == 1 ? inv->args[0] : NULL,
-                            "wait again, or see schedctl status", "not over within the --timeout");
+                            "wait again, or see schedctl status", "not ended within --timeout");
 }
 
 /* What has ended, as documents. */

@@ -347,7 +347,7 @@ static void on_user(int result, const char *name, void *userdata)
         r = take_in(n, name);
         if (r < 0)
                 (void)sg_refuse(&refusal, SG_ANSWER_WRONG_STATE, n->path, "%s: %s", n->path,
-                                r == -EEXIST  ? "it is a job already"
+                                r == -EEXIST  ? "it is already a job"
                                 : r == -ESRCH ? "it has ended"
                                               : strerror(-r));
         if (r < 0 && n->asker.told)
@@ -456,7 +456,7 @@ static void find_again(struct sg_adopter *a, struct sg_live *l)
 
         l->job.frozen = 0; /* it may have gone */
         if (strcmp(l->job.boot_id, a->manager->node.boot_id) != 0) {
-                (void)sg_job_set_reason(&l->job, "the machine was started anew");
+                (void)sg_job_set_reason(&l->job, "the machine was rebooted");
                 sg_live_tell_kind(l, SG_LIFE_E_MET_ADOPTED);
                 sg_live_tell(l,
                              &(struct sg_life_event){.kind = SG_LIFE_E_FAIL, .state = SG_JOB_LOST});

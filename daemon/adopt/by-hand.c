@@ -28,7 +28,7 @@ static int adopt_group(struct sg_adopter *a, const struct sg_adopt_asker *asker,
         r = sg_adopter_welcome(a, g, &as, asker);
         return r >= 0 ? 0
                       : sg_refuse(refusal, SG_ANSWER_INVALID, path, "%s: %s", path,
-                                  r == -ESRCH    ? "no process is in it"
+                                  r == -ESRCH    ? "there is no process in it"
                                   : r == -ENOSPC ? "too many jobs are adopted already"
                                                  : strerror(-r));
 }

@@ -8,6 +8,7 @@
  * answer here.
  */
 #include "api/internal.h"
+#include "base/cleanup.h"
 #include "base/time-util.h"
 #include "edge/bus/polkit.h"
 #include <errno.h>
@@ -323,33 +324,49 @@ static int find_verdict(struct sg_call *call, struct sg_client *c, const struct 
         return r;
 }
 
+/* "read the configuration" becomes "reading the configuration". */
+static const char *gerund(const char *verb, char *buf, size_t size)
+{
+        static const char *const doubled[] = {"run", "set", "submit", "cancel", "signal"};
+        int n = (int)strcspn(verb, " ");
+        const char *end = "";
+
+        for (size_t i = 0; i < SG_ELEMENTSOF(doubled); i++)
+                if (strlen(doubled[i]) == (size_t)n && strncmp(verb, doubled[i], (size_t)n) == 0)
+                        end = &doubled[i][n - 1];
+        (void)snprintf(buf, size, "%.*s%sing%s", n - (n > 0 && verb[n - 1] == 'e'), verb, end,
+                       verb + n);
+        return buf;
+}
+
 static int refuse(const struct wish *wish, enum sg_polkit_verdict verdict, struct sg_answer *a)
 {
         bool own = strcmp(wish->action, SG_ACTION_OWN_JOBS) == 0;
+        char doing[64];
 
         if (verdict == SG_POLKIT_ASK)
                 return sg_refuse(a, SG_ANSWER_AUTHENTICATE, wish->action,
-                                 "%s: authentication is needed\n"
-                                 "polkit's action %s asks for it; do it on a terminal",
-                                 wish->verb, wish->action);
+                                 "Permission denied: %s%s needs the polkit action %s\n"
+                                 "retry in a terminal to authenticate",
+                                 gerund(wish->verb, doing, sizeof(doing)),
+                                 wish->job ? " the job" : "", wish->action);
         if (own && verdict == SG_POLKIT_SILENT)
                 return sg_refuse(a, SG_ANSWER_BUSY, wish->action,
-                                 "%s: polkit doesn't say whether you may\n"
-                                 "see whether polkit.service is well",
+                                 "polkit doesn't say whether you may %s\n"
+                                 "check that polkit.service works",
                                  wish->verb);
         if (own)
                 return sg_refuse(a, SG_ANSWER_DENIED, wish->action,
-                                 "%s: access denied\na rule of polkit denies you %s", wish->verb,
-                                 wish->action);
+                                 "Permission denied: a polkit rule denies you %s", wish->action);
         if (wish->job)
                 return sg_refuse_job(a, SG_ANSWER_NOT_YOURS, wish->job->key.n,
                                      "job %" PRIu64 " is %s's: only its owner or root may %s it"
-                                     "\nso may members of group schedgov, and whom polkit "
+                                     "\nor members of group schedgov, or users whom polkit "
                                      "allows %s",
                                      wish->job->key.n, wish->job->user, wish->verb, wish->action);
         return sg_refuse(a, SG_ANSWER_DENIED, wish->action,
                          "only root and members of group schedgov may %s\n"
-                         "so may those whom polkit allows %s",
+                         "or users whom polkit allows %s",
                          wish->verb, wish->action);
 }
 
@@ -365,7 +382,7 @@ static int decide(struct sg_call *call, const struct wish *wish, struct sg_answe
                 return 1;
         r = find_verdict(call, c, wish, &verdict);
         if (r == -EBUSY)
-                return sg_refuse(a, SG_ANSWER_BUSY, NULL, "too much is asked at once");
+                return sg_refuse(a, SG_ANSWER_BUSY, NULL, "too many requests at once; try again");
         if (r <= 0)
                 return r;
         /* Where nobody is there to ask, it is as it always was. */

@@ -96,7 +96,8 @@ int sg_waiter_add(struct sg_live *l, struct sg_call *call, bool acknowledge, str
                 free(w);
                 return r < 0 ? r
                              : sg_refuse(a, SG_ANSWER_BUSY, NULL,
-                                         "user %u waits for too many jobs at once", c->caller.uid);
+                                         "user %u is waiting for too many jobs at once",
+                                         c->caller.uid);
         }
         w->ledger = ledger;
         w->client = c;

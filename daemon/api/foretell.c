@@ -62,10 +62,10 @@ static int put(const struct sg_deadline_judgement *judged, char *buf, size_t siz
         char when[SG_FORMAT_MAX];
 
         if (!judged->met)
-                (void)snprintf(buf, size, "its deadline can't be met: it is thought to end at %s",
+                (void)snprintf(buf, size, "its deadline can't be met: it would end at about %s",
                                sg_format_local(when, (uint64_t)(judged->finish * SEC)));
         else if (judged->n_harmed > 0)
-                (void)snprintf(buf, size, "it makes %zu %s late whose deadline could be met",
+                (void)snprintf(buf, size, "it would make %zu %s late whose deadline could be met",
                                judged->n_harmed, judged->n_harmed == 1 ? "job" : "jobs");
         return !judged->met || judged->n_harmed > 0;
 }

@@ -51,7 +51,7 @@ int sg_api_find_live(struct sg_manager *m, const struct sg_client *c, const char
         struct sg_live *l;
 
         if (sg_job_id_parse(id, m->node.name, &key) < 0)
-                return sg_refuse(a, SG_ANSWER_INVALID, "job", "'%s' is no job id", id);
+                return sg_refuse(a, SG_ANSWER_INVALID, "job", "'%s' is not a job number", id);
         l = sg_manager_find_key(m, &key);
         if (!l || !visible(m, c, l))
                 return not_live(m, c, &key, id, a);
@@ -225,7 +225,8 @@ static int send_signal(struct sg_call *call, struct sg_live *l, int64_t sig, str
         int r;
 
         if (sig < 1 || sig > SIGRTMAX)
-                return sg_refuse(a, SG_ANSWER_INVALID, "signal", "%" PRIi64 " is no signal", sig);
+                return sg_refuse(a, SG_ANSWER_INVALID, "signal", "%" PRIi64 " is not a signal",
+                                 sig);
         if (!l->groups.scope || l->job.pid == 0)
                 return wrong_state(l, "running", a);
         if (l->job.adopted)

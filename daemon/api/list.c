@@ -266,7 +266,8 @@ static int count_page(struct page *p, struct sg_answer *a)
         if (!c)
                 return -ENOTCONN;
         if (c->pages == PAGES_MAX)
-                return sg_refuse(a, SG_ANSWER_BUSY, NULL, "at most %u lists at once", PAGES_MAX);
+                return sg_refuse(a, SG_ANSWER_BUSY, NULL, "at most %u lists can be open at once",
+                                 PAGES_MAX);
         c->pages++;
         p->counted = true;
         return sg_api_owe(p->call, SG_CHARGE_ANSWERS, PAGE_BYTES, &p->owed);

@@ -26,7 +26,7 @@ int sg_limits_check(struct sg_limits *l, uint64_t asked, const struct sg_class *
         }
         if (l->memory_max != SG_UNLIMITED && l->memory_max > usable)
                 return sg_refuse(a, SG_ANSWER_INVALID, "mem",
-                                 "mem: %s can never be had here: this node can promise %s in all",
+                                 "mem: %s is more than this node can ever give a job: %s",
                                  sg_format_bytes(given, l->memory_max),
                                  sg_format_bytes(most, usable));
         if (l->cpus > node->n_cpus)

@@ -169,8 +169,8 @@ int sg_api_open_decisions(struct sg_call *call, struct sg_answer *a)
                 return -ENOTCONN;
         if (!may_read_decisions(m, c))
                 return sg_refuse(a, SG_ANSWER_DENIED, NULL,
-                                 "the log of decisions is for administrators here\n"
-                                 "see schedctl explain JOB for one's own jobs");
+                                 "only administrators may read the log of decisions here\n"
+                                 "see schedctl explain JOB for your own jobs");
         r = sg_decision_log_files(sg_store_dir(m->store), fds);
         if (r < 0)
                 return sg_refuse(a, SG_ANSWER_STORE, NULL, "cannot open the log of decisions: %s",

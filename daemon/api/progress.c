@@ -55,7 +55,7 @@ int sg_submission_check_progress(struct sg_submission *s, struct sg_answer *a)
                 return 0;
         if (sg_progress_source_parse(progress, &source) < 0)
                 return sg_refuse(a, SG_ANSWER_INVALID, "progress",
-                                 "progress: '%s' is no source: they are %s, none, "
+                                 "progress: '%s' is not a source; use %s, none, "
                                  "file:PATH, tensorboard:PATH, or a pattern with "
                                  "(?<loss>…)",
                                  progress, list_presets(presets, sizeof(presets)));

@@ -94,7 +94,7 @@ static int find(struct one *o, const char *id, struct sg_answer *a)
 
         r = sg_job_id_parse(id, m->node.name, &key);
         if (r < 0)
-                return sg_refuse(a, SG_ANSWER_INVALID, "job", "'%s' is no job id", id);
+                return sg_refuse(a, SG_ANSWER_INVALID, "job", "'%s' is not a job number", id);
         (void)snprintf(o->id, sizeof(o->id), "%s", id);
         l = sg_manager_find_key(m, &key);
         if (!l || !sg_life_is_shown(&l->life))
@@ -279,7 +279,7 @@ static int list_events(struct sg_call *call, const struct sg_request *q, struct 
         int r;
 
         if (q->id && *q->id && sg_job_id_parse(q->id, m->node.name, &key) < 0)
-                return sg_refuse(a, SG_ANSWER_INVALID, "job", "'%s' is no job id", q->id);
+                return sg_refuse(a, SG_ANSWER_INVALID, "job", "'%s' is not a job number", q->id);
         e = calloc(1, sizeof(*e));
         if (!e)
                 return -ENOMEM;

@@ -15,7 +15,7 @@ static int read_run(struct sg_submission *s, const struct sg_client *c, struct s
                 return r;
         if (!sg_caller_is_process(&c->caller, (int)s->request.pidfd))
                 return sg_refuse(a, SG_ANSWER_INVALID, "pidfd",
-                                 "run: the pidfd is not of the process that asks");
+                                 "run: the pidfd is not that of the calling process");
         s->request.job.foreground = 1;
         return sg_submission_show_command(s, s->request.argv);
 }
@@ -26,7 +26,7 @@ static int check_own_connection(const struct sg_client *c, struct sg_answer *a)
         if (c && !c->name)
                 return 0;
         return sg_refuse(a, SG_ANSWER_INVALID, NULL,
-                         "run: not over a message bus, only on the governor's own socket\n"
+                         "run: only possible on the governor's own socket, not over a message bus\n"
                          "use Submit, or schedctl run");
 }
 

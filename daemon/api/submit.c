@@ -177,12 +177,12 @@ static int refuse_full(struct sg_submission *s, int full, struct sg_answer *a)
         (void)sg_format_bytes(max, sg_ledger_limit(l, uid, SG_CHARGE_STORED));
         if (full == SG_LEDGER_FULL)
                 return sg_refuse(a, SG_ANSWER_BUSY, NULL,
-                                 "there is no room to store %s more for now: all users' jobs "
-                                 "that haven't ended take what they may; try again later",
+                                 "no room to store another %s: the unfinished jobs of all users "
+                                 "take up the space; try again later",
                                  asked);
         return sg_refuse(a, SG_ANSWER_BUSY, NULL,
-                         "user %s may have %s stored for jobs that haven't ended: it is "
-                         "%s, and this takes %s; cancel some or wait for their ends, "
+                         "user %s may store %s for unfinished jobs: %s are in use, and "
+                         "this needs %s; cancel some, wait for them to end, "
                          "or submit with a smaller environment",
                          s->request.job.user, max, held, asked);
 }
@@ -417,7 +417,7 @@ int sg_submission_go_on(struct sg_submission *s, struct sg_answer *a)
         }
         if (r == -EBUSY)
                 r = sg_refuse(a, SG_ANSWER_BUSY, NULL,
-                              "user %u submits too much at once; try again", c->caller.uid);
+                              "user %u submits too many jobs at once; try again", c->caller.uid);
         sg_submission_free(s);
         return r;
 }

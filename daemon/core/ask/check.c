@@ -118,7 +118,7 @@ int sg_request_check_options(struct sg_request *q, struct sg_answer *a)
                 return r;
         if (l->pin && l->cpus == 0)
                 return sg_refuse(a, SG_ANSWER_INVALID, "pin",
-                                 "pin: how many CPUs? give --cpus, too");
+                                 "pin: needs the number of CPUs\ngive --cpus as well");
         return take_goal(q, a);
 }
 

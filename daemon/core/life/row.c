@@ -381,8 +381,9 @@ static void doubt_threads(struct sg_job *row)
                 return;
         row->limits.threads = SG_THREADS_START;
         before = TAKE_PTR(row->reason);
-        (void)sg_job_set_reason(row, "%s, with --threads start in case what is preloaded was why",
-                                before ?: "trying again");
+        (void)sg_job_set_reason(
+                row, "%s, with --threads start in case the preloaded library was the cause",
+                before ?: "trying again");
 }
 
 /* The row says how the attempt ended: the job ends with it, or goes back to the queue. */

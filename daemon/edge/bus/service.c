@@ -97,7 +97,7 @@ static int on_credentials(sd_bus_message *reply, void *userdata, sd_bus_error *e
         if (r < 0)
                 visitor_refuse(v, SD_BUS_ERROR_ACCESS_DENIED,
                                r == -ESRCH ? "cannot find out who asks: the process has gone"
-                                           : "cannot find out who asks");
+                                           : "cannot find out who is calling");
         else if (sg_places_take(&v->service->places, &v->client) < 0)
                 visitor_refuse(v, SD_BUS_ERROR_LIMITS_EXCEEDED,
                                "too many connections of this user ask at once");
@@ -194,8 +194,8 @@ static struct visitor *find_in(struct sg_list *list, const char *name)
 static int refuse(sd_bus_message *call, int error)
 {
         (void)sd_bus_reply_method_errorf(call, SD_BUS_ERROR_LIMITS_EXCEEDED,
-                                         error == -EBUSY ? "too much is asked at once, try later"
-                                                         : "cannot find out who asks");
+                                         error == -EBUSY ? "too many requests at once; try again"
+                                                         : "cannot find out who is calling");
         return 1;
 }
 

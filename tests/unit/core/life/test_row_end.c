@@ -267,7 +267,7 @@ static void test_requeued_at_once(void **state)
         assert_int_equal(w.row.begin_usec, 0);
 }
 
-#define WITHOUT ", with --threads start in case what is preloaded was why"
+#define WITHOUT ", with --threads start in case the preloaded library was the cause"
 
 /* One that followed, and may have crashed of that, runs without from then on. */
 static void test_crash_without_following(void **state)
