@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define GAP 2U
+#define READABLE 3U /* times the least width of a column, which says less than a few words do */
 
 static size_t find_column(const struct sg_column *all, size_t n, const char *name, size_t len)
 {
@@ -68,14 +68,53 @@ void sg_table_measure(struct sg_table *t, size_t i, const char *cell)
                 t->width[i] = width;
 }
 
+/* With what may be narrowed as wide as it has to be to be read. */
+static unsigned readable_width(const struct sg_table *t)
+{
+        unsigned total = t->n > 0 ? (unsigned)(t->n - 1) * SG_TABLE_GAP : 0;
+
+        for (size_t i = 0; i < t->n; i++) {
+                unsigned least = t->all[t->shown[i]].least * READABLE;
+
+                total += least > 0 && least < t->width[i] ? least : t->width[i];
+        }
+        return total;
+}
+
+static void drop_column(struct sg_table *t, const char *name, size_t len)
+{
+        for (size_t i = 0; i < t->n; i++) {
+                const char *column = t->all[t->shown[i]].name;
+
+                if (strncmp(column, name, len) != 0 || column[len])
+                        continue;
+                t->n--;
+                memmove(&t->shown[i], &t->shown[i + 1], (t->n - i) * sizeof(t->shown[0]));
+                memmove(&t->width[i], &t->width[i + 1], (t->n - i) * sizeof(t->width[0]));
+                return;
+        }
+}
+
+static void drop_columns(struct sg_table *t)
+{
+        for (const char *p = t->drop; p && *p && readable_width(t) > t->terminal;) {
+                size_t len = strcspn(p, ",");
+
+                drop_column(t, p, len);
+                p += len + (p[len] == ',');
+        }
+}
+
 void sg_table_fit(struct sg_table *t)
 {
-        unsigned total = t->n > 0 ? (unsigned)(t->n - 1) * GAP : 0;
+        unsigned total;
 
-        for (size_t i = 0; i < t->n; i++)
-                total += t->width[i];
         if (t->terminal == 0)
                 return;
+        drop_columns(t);
+        total = t->n > 0 ? (unsigned)(t->n - 1) * SG_TABLE_GAP : 0;
+        for (size_t i = 0; i < t->n; i++)
+                total += t->width[i];
         for (size_t i = t->n; i-- > 0 && total > t->terminal;) {
                 unsigned least = t->all[t->shown[i]].least, excess = total - t->terminal, give;
 
@@ -129,7 +168,7 @@ void sg_table_print_cell(const struct sg_table *t, size_t i, const char *cell, c
         if (last)
                 (void)putc_unlocked('\n', f);
         else
-                pad((!c->right && shown < column ? column - shown : 0) + GAP, f);
+                pad((!c->right && shown < column ? column - shown : 0) + SG_TABLE_GAP, f);
 }
 
 void sg_table_print_heading(const struct sg_table *t, FILE *f)

@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #define SG_TABLE_MAX 24
+#define SG_TABLE_GAP 2U /* between two columns */
 
 struct sg_column {
         const char *name; /* as in -o; headings are the same in capitals */
@@ -24,6 +25,8 @@ struct sg_table {
         size_t n;
         unsigned width[SG_TABLE_MAX];
         unsigned terminal; /* 0 = no limit */
+        const char *drop;  /* "class,mem": columns that go, in this order, before others are cut to
+                              less than can be read; NULL = none */
 };
 
 /* list: "id,state,cpu". */
@@ -32,7 +35,8 @@ int sg_table_init(struct sg_table *t, const struct sg_column *all, size_t n_all,
 
 /* Widens column i of those shown. */
 void sg_table_measure(struct sg_table *t, size_t i, const char *cell);
-/* After measuring: narrows what may be narrowed, the last columns first, to fit the terminal. */
+/* After measuring, to fit the terminal: drops what may go as long as a column that may be narrowed
+ * would have to be to less than READABLE of its least, then narrows, the last columns first. */
 void sg_table_fit(struct sg_table *t);
 
 void sg_table_print_heading(const struct sg_table *t, FILE *f);

@@ -161,6 +161,8 @@ int sg_verb_print_table(struct sg_client *c, const struct sg_invocation *inv, co
         r = sg_table_init(&t, sg_row_columns, _SG_COLUMN_MAX, columns, sg_terminal_width(), e);
         if (r < 0)
                 return r;
+        if (!inv->columns) /* on a narrow terminal the reason says more than these */
+                t.drop = "class,mem,cpu,user,time";
         pages.member = sg_row_needs_document(&t) ? "DescribeJobs" : "ListJobs";
         r = sg_pages_ask(&pages, "", e);
         if (r < 0)

@@ -102,6 +102,31 @@ static void a_terminal_is_not_overrun(void **state)
         free(text);
 }
 
+/* What was named goes before another column is cut to nothing. */
+static void columns_make_way(void **state)
+{
+        const char *const cells[] = {"1", "train", "running", "cancelled by root"};
+        struct sg_table t;
+
+        (void)state;
+        for (unsigned width = 20; width < 50; width++) {
+                _cleanup_free_ char *text = NULL;
+                const char *shown[4];
+
+                make(&t, "id,name,state,reason", width);
+                t.drop = "state,gpu,id";
+                for (size_t i = 0; i < 4; i++)
+                        sg_table_measure(&t, i, cells[i]);
+                sg_table_fit(&t);
+                for (size_t i = 0; i < t.n; i++)
+                        shown[i] = cells[t.shown[i]];
+                /* 2+2+5+2+7+2+17 = 37 are enough to read it all, 28 without the state */
+                assert_int_equal(t.n, width >= 37 ? 4 : width >= 28 ? 3 : 2);
+                assert_string_equal(shown[t.n - 1], "cancelled by root");
+                assert_true(t.width[t.n - 1] >= (width < 24 ? 13 : 17));
+        }
+}
+
 static void later_rows_may_be_wider(void **state)
 {
         const char *const cells[] = {"1", "ab"};
@@ -253,6 +278,7 @@ int main(void)
                 cmocka_unit_test(columns_are_aligned),
                 cmocka_unit_test(columns_can_be_chosen),
                 cmocka_unit_test(a_terminal_is_not_overrun),
+                cmocka_unit_test(columns_make_way),
                 cmocka_unit_test(later_rows_may_be_wider),
                 cmocka_unit_test(characters_are_counted_not_bytes),
                 cmocka_unit_test(durations_are_short),
