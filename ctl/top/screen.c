@@ -48,7 +48,7 @@ static int block_signals(struct sg_screen *s)
 
 static void use_colours(struct sg_screen *s)
 {
-        static const short colours[] = {COLOR_RED, COLOR_YELLOW};
+        static const short colours[] = {COLOR_RED, COLOR_YELLOW, COLOR_GREEN};
 
         s->colours = *sg_colour(SG_RED) && has_colors() && start_color() == OK;
         if (!s->colours)
@@ -207,21 +207,30 @@ static attr_t attributes(const struct sg_screen *s, enum sg_top_look look)
                 return s->colours ? (attr_t)COLOR_PAIR(2) : A_DIM;
         case SG_TOP_RED:
                 return s->colours ? (attr_t)COLOR_PAIR(1) | A_BOLD : A_BOLD;
+        case SG_TOP_GREEN:
+                return s->colours ? (attr_t)COLOR_PAIR(3) : A_NORMAL;
         default:
                 return A_NORMAL;
         }
 }
 
-void sg_screen_put(void *userdata, unsigned row, const char *text, enum sg_top_look look)
+void sg_screen_put(void *userdata, unsigned row, const struct sg_top_line *line)
 {
         const struct sg_screen *s = userdata;
-        attr_t attr = attributes(s, look);
+        attr_t attr = attributes(s, line->look);
 
         (void)attrset(attr);
-        (void)mvaddstr((int)row, 0, text);
-        if (look == SG_TOP_SELECTED) /* the whole line */
+        (void)mvaddstr((int)row, 0, line->text);
+        if (line->look == SG_TOP_SELECTED) /* the whole line */
                 for (int x = getcurx(stdscr); x < getmaxx(stdscr) && getcury(stdscr) == (int)row;
                      x++)
                         (void)mvaddch((int)row, x, ' ');
         (void)attrset(A_NORMAL);
+        for (size_t i = 0; i < line->n_spans; i++) {
+                const struct sg_top_span *span = &line->spans[i];
+
+                attr = attributes(s, span->look);
+                (void)mvchgat((int)row, (int)span->from, (int)span->n, attr & ~(attr_t)A_COLOR,
+                              (short)PAIR_NUMBER(attr), NULL);
+        }
 }

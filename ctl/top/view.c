@@ -9,12 +9,14 @@
 #include "ctl/show/fields.h"
 #include "ctl/show/output.h"
 #include "ctl/show/table.h"
+#include "ctl/top/look.h"
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 
 #define LINE_MAX_BYTES 1024
 #define NODE_BAR 16
+#define BAR_AT 5 /* behind "CPU  " */
 #define JOB_BAR 6
 #define TREND 12
 
@@ -168,7 +170,7 @@ static unsigned total_width(const struct sg_table *t)
         unsigned total = 0;
 
         for (size_t i = 0; i < t->n; i++)
-                total += t->width[i] + (i > 0 ? 2 : 0);
+                total += t->width[i] + (i > 0 ? SG_TABLE_GAP : 0);
         return total;
 }
 
@@ -225,7 +227,24 @@ static void to_ascii(char *s)
         *o = '\0';
 }
 
-static void put(struct output *out, char *text, enum sg_top_look look)
+/* What isn't plain, and nothing to the right of the view. */
+static void add_span(struct sg_top_line *l, unsigned from, unsigned n, enum sg_top_look look)
+{
+        if (look != SG_TOP_PLAIN && l->n_spans < SG_TOP_SPANS)
+                l->spans[l->n_spans++] = (struct sg_top_span){from, n, look};
+}
+
+static void clip(struct sg_top_line *l, unsigned width)
+{
+        while (l->n_spans > 0 && l->spans[l->n_spans - 1].from >= width)
+                l->n_spans--;
+        for (size_t i = 0; i < l->n_spans; i++)
+                if (l->spans[i].n > width - l->spans[i].from)
+                        l->spans[i].n = width - l->spans[i].from;
+}
+
+/* line: its spans; text may be changed. */
+static void emit(struct output *out, char *text, struct sg_top_line *line)
 {
         const struct sg_top_view *v = out->view;
 
@@ -236,7 +255,14 @@ static void put(struct output *out, char *text, enum sg_top_look look)
                 to_ascii(text);
         if (v->width > 0)
                 text[sg_text_prefix(text, v->width)] = '\0';
-        out->put(out->userdata, out->row++, text, look);
+        line->text = text;
+        clip(line, sg_text_width(text));
+        out->put(out->userdata, out->row++, line);
+}
+
+static void put(struct output *out, char *text, enum sg_top_look look)
+{
+        emit(out, text, &(struct sg_top_line){.look = look});
 }
 
 static void node_line(const struct sg_top *t, struct output *out)
@@ -267,7 +293,8 @@ static void cpu_line(const struct sg_top *t, struct output *out)
         const json_t *load = json_object_get(t->status, "load");
         double busy = sg_document_number(load, "cpu_busy");
         bool known = !isnan(t->node.psi[0]);
-        char line[LINE_MAX_BYTES], bar[3 * NODE_BAR + 1], part[32], psi[96];
+        char line[LINE_MAX_BYTES], bar[3 * NODE_BAR + 1], part[32], psi[96] = "";
+        struct sg_top_line looks = {0};
 
         (void)snprintf(line, sizeof(line),
                        "CPU  %s %4s of %.0f  load %.2f  %.0f running  %.0f blocked%s%s",
@@ -276,7 +303,10 @@ static void cpu_line(const struct sg_top *t, struct output *out)
                        sg_document_number(load, "load1"), sg_document_number(load, "running"),
                        sg_document_number(load, "blocked"), known ? "  psi " : "",
                        known ? pressure(t->node.psi, psi, sizeof(psi)) : "");
-        put(out, line, SG_TOP_PLAIN);
+        add_span(&looks, BAR_AT, NODE_BAR, SG_TOP_GREEN);
+        add_span(&looks, sg_text_width(line) - sg_text_width(psi), sg_text_width(psi),
+                 sg_top_look_of_pressure(t->node.psi));
+        emit(out, line, &looks);
 }
 
 static void memory_line(const struct sg_top *t, struct output *out)
@@ -288,12 +318,14 @@ static void memory_line(const struct sg_top *t, struct output *out)
         double swap_free = sg_document_number(load, "swap_free_bytes"),
                used = 1 - available / total;
         char line[LINE_MAX_BYTES], bar[3 * NODE_BAR + 1], part[32], of[32], s[32], s_of[32];
+        struct sg_top_line looks = {0};
 
         (void)snprintf(line, sizeof(line), "Mem  %s %4s of %s  swap %s of %s",
                        sg_bar(used, NODE_BAR, out->view->utf8, bar),
                        percent(used, part, sizeof(part)), bytes(total, of, sizeof(of)),
                        bytes(swap - swap_free, s, sizeof(s)), bytes(swap, s_of, sizeof(s_of)));
-        put(out, line, SG_TOP_PLAIN);
+        add_span(&looks, BAR_AT, NODE_BAR, sg_top_look_of_memory(used));
+        emit(out, line, &looks);
 }
 
 static size_t link_text(const struct sg_top_link *l, char *buf, size_t size)
@@ -331,34 +363,60 @@ static void link_line(const struct sg_top *t, struct output *out)
                 put(out, line, trouble ? SG_TOP_RED : SG_TOP_PLAIN);
 }
 
-static enum sg_top_look look_of(const struct sg_top_job *j)
+/* Of a cell in a line that is plain. */
+static enum sg_top_look look_of_cell(const struct sg_top_job *j, enum column c)
 {
-        if (strcmp(j->state, "suspended") == 0)
-                return SG_TOP_YELLOW;
-        return strcmp(j->state, "queued") == 0 ? SG_TOP_DIM : SG_TOP_PLAIN;
+        switch (c) {
+        case ID:
+        case NAME:
+                return sg_top_look_of_turn(j->list);
+        case STATE:
+                return sg_top_look_of_state(j->state);
+        case LIST:
+                return sg_top_look_of_list(j->list);
+        case PRESSURE:
+                return sg_top_look_of_pressure(j->rates.psi);
+        case LOSS:
+                return j->progress.diverged ? SG_TOP_RED : SG_TOP_PLAIN;
+        default:
+                return SG_TOP_PLAIN;
+        }
+}
+
+static void print_job_cells(const struct sg_table *table, const struct sg_top_job *j, bool utf8,
+                            struct sg_top_line *line, FILE *f)
+{
+        char buf[LINE_MAX_BYTES];
+        unsigned at = 0;
+
+        for (size_t i = 0; i < table->n; i++) {
+                enum column c = (enum column)table->shown[i];
+
+                sg_table_print_cell(table, i, cell(j, c, utf8, buf, sizeof(buf)), "", "", f);
+                if (line->look == SG_TOP_PLAIN)
+                        add_span(line, at, table->width[i], look_of_cell(j, c));
+                at += table->width[i] + SG_TABLE_GAP;
+        }
 }
 
 /* One line of the table, NULL for its heading. */
 static int table_line(const struct sg_table *table, const struct sg_top_job *j, struct output *out,
                       enum sg_top_look look)
 {
+        struct sg_top_line line = {.look = look};
         _cleanup_free_ char *text = NULL;
-        char buf[LINE_MAX_BYTES];
         size_t size = 0;
         FILE *f = open_memstream(&text, &size);
 
         if (!f)
                 return -ENOMEM;
-        if (!j)
+        if (j)
+                print_job_cells(table, j, out->view->utf8, &line, f);
+        else
                 sg_table_print_heading(table, f);
-        for (size_t i = 0; j && i < table->n; i++)
-                sg_table_print_cell(
-                        table, i,
-                        cell(j, (enum column)table->shown[i], out->view->utf8, buf, sizeof(buf)),
-                        "", "", f);
         if (fclose(f) != 0)
                 return -ENOMEM;
-        put(out, text, look);
+        emit(out, text, &line);
         return 0;
 }
 
@@ -462,7 +520,7 @@ static int draw_jobs(const struct sg_top *t, const struct sg_top_view *v, struct
                 const struct sg_top_job *j = &t->jobs[t->order[i]];
                 bool selected = v->interactive && i == v->selected;
 
-                r = table_line(&table, j, out, selected ? SG_TOP_SELECTED : look_of(j));
+                r = table_line(&table, j, out, selected ? SG_TOP_SELECTED : sg_top_look_of_job(j));
         }
         return r;
 }

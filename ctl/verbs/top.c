@@ -34,12 +34,11 @@ struct top {
 
 /* --- output --- */
 
-static void print_line(void *userdata, unsigned row, const char *text, enum sg_top_look look)
+static void print_line(void *userdata, unsigned row, const struct sg_top_line *line)
 {
         (void)userdata;
         (void)row;
-        (void)look;
-        (void)puts(text);
+        (void)puts(line->text);
 }
 
 static int print_json(const struct sg_top *m)

@@ -13,6 +13,7 @@
 #include "ctl/show/output.c"
 #include "ctl/show/progress.c"
 #include "ctl/show/table.c"
+#include "ctl/top/look.c"
 #include "ctl/top/model.c"
 #include "ctl/top/view.c"
 
@@ -88,12 +89,29 @@ static void run_round(struct sg_top *t, unsigned round)
                 sg_top_update(t, status_document(round), list, START + (round - 1) * 2 * SEC), 0);
 }
 
-static void print_line(void *userdata, unsigned row, const char *text, enum sg_top_look look)
+static const char looks[] = " bhsdyrg";
+
+static void print_line(void *userdata, unsigned row, const struct sg_top_line *line)
 {
-        static const char looks[] = " bhsdyr";
+        (void)row;
+        (void)fprintf(userdata, "%c|%s\n", looks[line->look], line->text);
+}
+
+/* Under each character how it looks, where that isn't as the line does. */
+static void print_looks(void *userdata, unsigned row, const struct sg_top_line *line)
+{
+        char under[256];
 
         (void)row;
-        (void)fprintf(userdata, "%c|%s\n", looks[look], text);
+        memset(under, ' ', sizeof(under));
+        for (size_t i = 0; i < line->n_spans; i++) {
+                const struct sg_top_span *s = &line->spans[i];
+
+                assert_true(s->n > 0);
+                assert_true(s->from + s->n <= sg_text_width(line->text));
+                memset(under + s->from, looks[s->look], s->n);
+        }
+        (void)fprintf(userdata, "%s\n%.*s\n", line->text, (int)sg_text_width(line->text), under);
 }
 
 static char *drawing(const struct sg_top *t, struct sg_top_view *v)
@@ -208,13 +226,17 @@ struct bounds {
         bool selected;
 };
 
-static void check_line(void *userdata, unsigned row, const char *text, enum sg_top_look look)
+static void check_line(void *userdata, unsigned row, const struct sg_top_line *line)
 {
         struct bounds *b = userdata;
 
         assert_true(row < b->height);
-        assert_true(sg_text_width(text) <= b->width);
-        b->selected |= look == SG_TOP_SELECTED;
+        assert_true(sg_text_width(line->text) <= b->width);
+        for (size_t i = 0; i < line->n_spans; i++) {
+                assert_true(line->spans[i].n > 0);
+                assert_true(line->spans[i].from + line->spans[i].n <= sg_text_width(line->text));
+        }
+        b->selected |= line->look == SG_TOP_SELECTED;
         b->rows++;
 }
 
@@ -243,6 +265,46 @@ static void every_size_is_kept_to(void **state)
                                 assert_true(b.rows <= height);
                         }
                 }
+        sg_top_deinit(&t);
+}
+
+static const char coloured[] =
+        "ada  08:00:02  2 running  1 queued\n"
+        "                                  \n"
+        "CPU  #######.........  45% of 8  load 1.25  3 running  1 blocked  psi 12/0/3\n"
+        "     gggggggggggggggg                                                       \n"
+        "Mem  ####............  25% of 24G  swap 1G of 2G\n"
+        "     gggggggggggggggg                           \n"
+        "Net  eth0 1M/s in, 1K/s out (4 errors)  wlan0 down\n"
+        "                                                  \n"
+        "ID  NAME           STATE      TIME   CPU  SHARE  LIST   MEM      PSI  PROGRESS  \n"
+        "                                                                                \n"
+        " 8  a-longer-name  running   10:02  3.00    50%  wait  1.5G   5/50/0  ......   1\n"
+        "                   ggggggg                       dddd        rrrrrr             \n"
+        " 7  train          running   10:02  1.50    25%  run   1.5G  60/0/20  ###...  52\n"
+        "bb  bbbbbbbbbbbbb  ggggggg                       gggg        yyyyyyy            \n";
+
+/* States, who has the turn, and pressure; not in lines that look different as a whole. */
+static void what_matters_has_colours(void **state)
+{
+        struct sg_top t = {.key = SG_TOP_CPU};
+        struct sg_top_view v = {.width = 80};
+        _cleanup_free_ char *text = NULL;
+        size_t size = 0;
+        FILE *f = open_memstream(&text, &size);
+
+        (void)state;
+        run_round(&t, 1);
+        run_round(&t, 2);
+        t.jobs[0].rates.psi[SG_PRESSURE_CPU] = .6;
+        t.jobs[0].rates.psi[SG_PRESSURE_IO] = .2;
+        t.jobs[1].rates.psi[SG_PRESSURE_MEMORY] = .5;
+        t.jobs[1].list = "wait";
+        assert_non_null(f);
+        assert_int_equal(sg_top_draw(&t, &v, print_looks, f), 0);
+        assert_int_equal(fclose(f), 0);
+        text[strlen(coloured)] = 0;
+        assert_string_equal(text, coloured);
         sg_top_deinit(&t);
 }
 
@@ -403,6 +465,7 @@ int main(void)
                 cmocka_unit_test(the_first_round_has_no_rates),
                 cmocka_unit_test(on_a_terminal),
                 cmocka_unit_test(every_size_is_kept_to),
+                cmocka_unit_test(what_matters_has_colours),
                 cmocka_unit_test(jobs_are_sorted),
                 cmocka_unit_test(trends_begin_with_the_series),
                 cmocka_unit_test(strange_documents_are_shown_as_far_as_they_go),
