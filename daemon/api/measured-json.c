@@ -197,6 +197,7 @@ json_t *sg_json_share(const struct sg_live *live)
 {
         uint32_t unenforced = unenforced_of(live);
         const struct sg_decision *d = sg_loop_decision(live);
+        const char *list = sg_loop_list(live);
         struct sg_limits limits = live->job.limits;
         char why[256];
         json_t *o = json_object();
@@ -214,8 +215,7 @@ json_t *sg_json_share(const struct sg_live *live)
                                     ? json_null()
                                     : json_real((double)limits.cpu_quota_pm / 1e4));
         json_object_set_new(o, "own_cpus", own_cpus(live, unenforced));
-        json_object_set_new(o, "list",
-                            d ? json_string(sg_share_list_to_string(d->out.list)) : json_null());
+        json_object_set_new(o, "list", list ? json_string(list) : json_null());
         json_object_set_new(o, "growth_efficiency",
                             d ? real_or_null(d->estimate.efficiency) : json_null());
         json_object_set_new(o, "why", json_string(why));

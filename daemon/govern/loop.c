@@ -351,6 +351,13 @@ double sg_loop_share(const struct sg_live *l, char *why, size_t size)
         return suspended ? 0 : share;
 }
 
+const char *sg_loop_list(const struct sg_live *l)
+{
+        if (!sg_loop_decision(l))
+                return NULL;
+        return sg_share_list_to_string(sg_governor_list(l->manager->loop->governor, l->job.key.n));
+}
+
 const struct sg_decision *sg_loop_decision(const struct sg_live *l)
 {
         return l->looped ? sg_governor_decision(l->manager->loop->governor, l->job.key.n) : NULL;

@@ -57,6 +57,8 @@ double sg_loop_cpus_of_node(const struct sg_manager *m);
 bool sg_loop_holds_shares(const struct sg_manager *m);
 /* What it is to get of the node, 0 … 1, and in words why; NaN = nothing has been decided yet. */
 double sg_loop_share(const struct sg_live *l, char *why, size_t size);
+/* The list that it is in; NULL = nothing has been decided yet. */
+const char *sg_loop_list(const struct sg_live *l);
 /* The last decision; NULL = none yet. */
 const struct sg_decision *sg_loop_decision(const struct sg_live *l);
 int sg_loop_explain(const struct sg_live *l, char **ret); /* -ENOENT: none yet */

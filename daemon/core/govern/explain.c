@@ -259,6 +259,16 @@ double sg_governor_share(const struct sg_governor *g, uint64_t key, char *why, s
         return spoken_share(g, j);
 }
 
+enum sg_share_list sg_governor_list(const struct sg_governor *g, uint64_t key)
+{
+        const struct sg_governed *j = sg_governor_find(g, key);
+        enum sg_share_list list = j && j->decision.key ? j->decision.out.list : SG_LIST_NONE;
+        bool turns = list == SG_LIST_PROBE || list == SG_LIST_RUN || list == SG_LIST_LAST ||
+                     list == SG_LIST_WAIT;
+
+        return turns && spoken_reason(g, j) == SG_REASON_UNBOUND ? SG_LIST_ASIDE : list;
+}
+
 static void say_share(struct text *t, const struct sg_governor *g, const struct sg_governed *j)
 {
         const struct sg_share_out *out = &j->decision.out;

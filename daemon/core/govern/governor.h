@@ -116,6 +116,8 @@ int sg_governor_explain(const struct sg_governor *g, uint64_t key, char **ret);
 /* What it is to get of the node, and why in a few words; NaN = nothing was decided yet, and why is
  * untouched. A job that is seen not to wait for the CPU gets what it uses. */
 double sg_governor_share(const struct sg_governor *g, uint64_t key, char *why, size_t size);
+/* The list that it is in; aside rather than one of turns, if it is seen not to wait for the CPU. */
+enum sg_share_list sg_governor_list(const struct sg_governor *g, uint64_t key);
 
 void sg_governor_save(const struct sg_governor *g, struct sg_record *r);
 /* Into a new, configured governor without jobs; jobs are then added again, and find what was known

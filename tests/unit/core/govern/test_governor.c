@@ -532,6 +532,8 @@ static void test_explain_sleeper(void **state)
         }
         assert_near(sg_governor_share(w.g, 1, why, sizeof(why)), 0, 1e-3);
         assert_string_equal(why, "waits for something other than the CPU");
+        assert_int_equal(sg_governor_list(w.g, 1), SG_LIST_ASIDE);
+        assert_int_equal(sg_governor_list(w.g, 2), SG_LIST_PROBE);
         /* Only one can be measured at a time. */
         (void)sg_governor_share(w.g, 2, why, sizeof(why));
         assert_string_equal(why, "no progress yet; being measured");
