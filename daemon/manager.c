@@ -84,6 +84,7 @@ static int reload(struct sg_manager *m, struct sg_config_errors *errors)
         }
         tell_parts(m, ALL);
         sg_log(LOG_INFO, "configuration loaded: %zu classes", m->settings->n_classes);
+        sg_api_check_names(m);
         return 0;
 }
 
@@ -315,6 +316,8 @@ static int make_parts(struct sg_manager *m)
         m->jobs->calls = &sg_api_live_calls;
         r = sg_users_new(&m->users, m->event);
         if (r >= 0)
+                r = sg_names_new(&m->names, m->event);
+        if (r >= 0)
                 r = find_preload(&m->preload);
         return r < 0 ? r : sg_authorizer_new(&m->authorizer, m->event);
 }
@@ -378,7 +381,10 @@ static int manager_start(struct sg_manager *m, const struct sg_manager_options *
         if (r < 0)
                 return fail(ret_why, r, "open the socket");
         r = sg_metrics_new(&m->metrics, m);
-        return r < 0 ? fail(ret_why, r, "export metrics") : 0;
+        if (r < 0)
+                return fail(ret_why, r, "export metrics");
+        sg_api_check_names(m);
+        return 0;
 }
 
 int sg_manager_new(struct sg_manager **ret, sd_event *event, const struct sg_manager_options *o,
@@ -409,6 +415,7 @@ struct sg_manager *sg_manager_free(struct sg_manager *m)
         if (!m)
                 return NULL;
         m->stopping = true;
+        m->names = sg_names_free(m->names);
         m->loop = sg_loop_free(m->loop);
         m->metrics = sg_metrics_free(m->metrics);
         /* The server goes first, so that what the store still answers finds nobody. */

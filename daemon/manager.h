@@ -12,6 +12,7 @@
 
 #include "core/account/ledger.h"
 #include "core/settings/settings.h"
+#include "edge/bus/names.h"
 #include "edge/bus/server.h"
 #include "edge/bus/service.h"
 #include "edge/bus/users.h"
@@ -44,6 +45,7 @@ struct sg_manager {
         const struct sg_settings *settings; /* in force: sg_configuration_settings() */
         struct sg_jobs *jobs;
         struct sg_users *users;
+        struct sg_names *names;
         struct sg_readers *readers;
         struct sg_monitor *monitor;
         struct sg_loop *loop;

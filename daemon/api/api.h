@@ -17,3 +17,6 @@ extern const struct sg_live_calls sg_api_live_calls;
 /* authorize.c: calls whose right is being asked about */
 int sg_authorizer_new(struct sg_authorizer **ret, sd_event *event);
 struct sg_authorizer *sg_authorizer_free(struct sg_authorizer *a);
+
+/* names.c: says in the log, soon, which users and groups that policies name aren't there */
+void sg_api_check_names(struct sg_manager *m);

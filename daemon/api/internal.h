@@ -50,6 +50,12 @@ int sg_api_reply_end(struct sg_call *call, const struct sg_job *j);
  * end. 0, or negative with a refusal. */
 int sg_waiter_add(struct sg_live *l, struct sg_call *call, bool acknowledge, struct sg_answer *a);
 
+/* manager.c: ConfigVerify and Reload. */
+int sg_api_reply_errors(struct sg_call *call, const struct sg_config_errors *errors);
+/* names.c: answers with these, and with those users and groups of them that aren't there. Takes the
+ * errors. */
+int sg_api_verify_names(struct sg_call *call, struct sg_config_errors *errors);
+
 /* Verbs, as sg_api_handle() calls them. */
 
 int sg_api_submit(struct sg_call *call, struct sg_answer *a); /* DryRun, too */

@@ -30,7 +30,7 @@ int sg_api_describe(struct sg_call *call, struct sg_answer *a)
 
 /* --- configuration */
 
-static int reply_errors(struct sg_call *call, const struct sg_config_errors *errors)
+int sg_api_reply_errors(struct sg_call *call, const struct sg_config_errors *errors)
 {
         static const enum sg_value_type type = SG_VALUE_TEXT;
         struct sg_reply *r = sg_call_reply(call);
@@ -56,7 +56,7 @@ int sg_api_reload(struct sg_call *call, struct sg_answer *a)
                 return r;
         r = sg_manager_reload(call->manager, &errors);
         if (r >= 0 || errors.n > 0)
-                r = reply_errors(call, &errors);
+                r = sg_api_reply_errors(call, &errors);
         sg_config_errors_deinit(&errors);
         return r;
 }
@@ -72,7 +72,7 @@ int sg_api_config_verify(struct sg_call *call, struct sg_answer *a)
                 return r;
         r = sg_config_load(&settings, &m->config_place, m->node.name, &errors, NULL);
         if (r >= 0 || errors.n > 0)
-                r = reply_errors(call, &errors);
+                r = sg_api_verify_names(call, &errors);
         sg_config_errors_deinit(&errors);
         return r;
 }

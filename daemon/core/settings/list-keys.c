@@ -91,6 +91,18 @@ int sg_settings_parse_patterns(const struct sg_settings_key *k, const char *valu
         return 0;
 }
 
+/* Names have no commas; "alice, bob" would be for bob alone. */
+int sg_settings_parse_people(const struct sg_settings_key *k, const char *value, void *field)
+{
+        return strchr(value, ',') ? -EINVAL : sg_settings_parse_patterns(k, value, field);
+}
+
+bool sg_settings_pattern_is_name(const char *pattern)
+{
+        return pattern[strcspn(pattern, "*?[\\")] == '\0' &&
+               pattern[strspn(pattern, "0123456789")] != '\0';
+}
+
 /* Paths are long, and each is compared with every group that appears. */
 int sg_settings_parse_cgroups(const struct sg_settings_key *k, const char *value, void *field)
 {

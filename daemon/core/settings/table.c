@@ -277,6 +277,7 @@ static int parse_cpus_max(const struct sg_settings_key *k, const char *value, vo
 #define WANTS_PERCENT "a percentage of one CPU, at least 0.1%, such as 50% or 200%, or \"infinity\""
 #define WANTS_TIME "a time span of at least 1s such as 90min or 2h, or \"infinity\""
 #define WANTS_NAMES "patterns between blanks, at most 1000 of them"
+#define WANTS_PEOPLE "names or patterns between blanks, without commas, at most 1000 of them"
 
 /* The names of a list such as SG_ORDERS, quoted, with commas between them. */
 #define WANTS_NAME(kind, name) ", \"" #name "\""
@@ -330,8 +331,8 @@ const struct sg_settings_key sg_settings_keys[] = {
         {"Metrics", "Listen", "conf", "", "a port, or ADDRESS:PORT such as 127.0.0.1:9750 or [::1]:9750", false, parse_listen, NODE(metrics_listen), 0, 0},
         {"Metrics", "Interval", "conf", "15s", "a time span from 1s to 1h such as 15s", false, parse_usec, NODE(metrics_usec), SEC, 3600 * SEC},
 
-        {"Match", "User", "policy", "", WANTS_NAMES, true, sg_settings_parse_patterns, CLASS(match_user), 0, 0},
-        {"Match", "Group", "policy", "", WANTS_NAMES, true, sg_settings_parse_patterns, CLASS(match_group), 0, 0},
+        {"Match", "User", "policy", "", WANTS_PEOPLE, true, sg_settings_parse_people, CLASS(match_user), 0, 0},
+        {"Match", "Group", "policy", "", WANTS_PEOPLE, true, sg_settings_parse_people, CLASS(match_group), 0, 0},
         {"Match", "Command", "policy", "", "a pattern, at most 1000 of them", true, sg_settings_parse_pattern, CLASS(match_command), 0, 0},
 
         {"Class", "Name", "policy", "", "letters, digits and \"_-\", at most 32, the first no \"-\", and no file of the kernel's (\"tasks\")", false, parse_class_name, CLASS(name), 0, 0},

@@ -27,8 +27,12 @@ bool sg_settings_has_section(const char *file, const char *section);
 /* list-keys.c: parsers of what adds up. */
 int sg_settings_parse_pattern(const struct sg_settings_key *k, const char *value, void *field);
 int sg_settings_parse_patterns(const struct sg_settings_key *k, const char *value, void *field);
+int sg_settings_parse_people(const struct sg_settings_key *k, const char *value, void *field);
 int sg_settings_parse_cgroups(const struct sg_settings_key *k, const char *value, void *field);
 int sg_settings_parse_device(const struct sg_settings_key *k, const char *value, void *field);
+
+/* Whether a pattern of users or groups fits one name alone, itself, and that is no number. */
+bool sg_settings_pattern_is_name(const char *pattern);
 
 /* share-keys.c: parsers of what sg_class.share holds. */
 int sg_settings_parse_share(const struct sg_settings_key *k, const char *value, void *field);

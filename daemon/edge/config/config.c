@@ -340,6 +340,8 @@ static int load_policy(struct loader *l, const char *path)
                 return r;
         text.data = data;
         r = load_class(l, &text);
+        if (r >= 0)
+                r = sg_config_note_names(l->errors, &origins);
         if (r < 0)
                 return r;
         if (l->merged) {

@@ -14,11 +14,22 @@ struct sg_config_error {
         char *what;  /* "[Queue] JobsPerCpu= wants a whole number from 1, not 'x'" */
 };
 
+/* A user or group that a policy names: whether there is one can't be told without waiting. */
+struct sg_config_name {
+        char *where, *name;
+        bool group;
+};
+
 struct sg_config_errors {
         struct sg_config_error *items;
         size_t n;
+        struct sg_config_name *names;
+        size_t n_names;
 };
 void sg_config_errors_deinit(struct sg_config_errors *e);
+/* One more. Beyond 100, errors are dropped, and the last one says so. -ENOMEM. */
+int sg_config_errors_add(struct sg_config_errors *e, const char *where, const char *format, ...)
+        __attribute__((format(printf, 3, 4)));
 
 /* Looks closer at a value that the settings' table has accepted:
  * -EINVAL with one line in *ret_why. */

@@ -32,8 +32,10 @@ int sg_config_origins_set(struct sg_config_origins *o, const struct sg_settings_
 void sg_config_origins_print(const struct sg_config_origins *o, const char *file, bool all,
                              FILE *f);
 
-/* Beyond SG_CONFIG_ERRORS_MAX, errors are dropped, and the last one says so. line 0: of the file as
- * a whole. */
+/* Those users and groups that [Match] names, and not only by a pattern. */
+int sg_config_note_names(struct sg_config_errors *e, const struct sg_config_origins *o);
+
+/* As sg_config_errors_add(). line 0: of the file as a whole. */
 int sg_config_error(struct sg_config_errors *e, const char *path, unsigned line, const char *format,
                     ...) __attribute__((format(printf, 4, 5)));
 

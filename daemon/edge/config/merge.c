@@ -106,7 +106,12 @@ void sg_config_errors_deinit(struct sg_config_errors *e)
                 free(e->items[i].where);
                 free(e->items[i].what);
         }
+        for (size_t i = 0; i < e->n_names; i++) {
+                free(e->names[i].where);
+                free(e->names[i].name);
+        }
         free(e->items);
+        free(e->names);
         *e = (struct sg_config_errors){};
 }
 
@@ -126,32 +131,98 @@ static int append_error(struct sg_config_errors *e, char *where, char *what)
         return 0;
 }
 
+/* Takes `where`. */
+__attribute__((format(printf, 3, 0))) static int add(struct sg_config_errors *e, char *where,
+                                                     const char *format, va_list ap)
+{
+        _cleanup_free_ char *owned = where, *what = NULL;
+        int r;
+
+        if (e->n == SG_CONFIG_ERRORS_MAX - 1)
+                what = strdup("there are more errors, which are not shown");
+        else if (vasprintf(&what, format, ap) < 0)
+                what = NULL;
+        if (!what)
+                return -ENOMEM;
+        r = append_error(e, owned, what);
+        if (r < 0)
+                return r;
+        (void)TAKE_PTR(owned);
+        (void)TAKE_PTR(what);
+        return 0;
+}
+
 int sg_config_error(struct sg_config_errors *e, const char *path, unsigned line, const char *format,
                     ...)
 {
-        _cleanup_free_ char *where = NULL, *what = NULL;
-        va_list ap;
-        char *s = NULL;
         int r, error = errno; /* for %m */
+        va_list ap;
+        char *where;
 
         if (e->n >= SG_CONFIG_ERRORS_MAX)
                 return 0;
-        if (format_where(&s, path, line) < 0)
+        if (format_where(&where, path, line) < 0)
                 return -ENOMEM;
-        where = s;
-        if (e->n == SG_CONFIG_ERRORS_MAX - 1)
-                format = "there are more errors, which are not shown";
         va_start(ap, format);
         errno = error;
-        r = vasprintf(&s, format, ap);
+        r = add(e, where, format, ap);
         va_end(ap);
-        if (r < 0)
+        return r;
+}
+
+int sg_config_errors_add(struct sg_config_errors *e, const char *where, const char *format, ...)
+{
+        va_list ap;
+        char *copy;
+        int r;
+
+        if (e->n >= SG_CONFIG_ERRORS_MAX)
+                return 0;
+        copy = strdup(where);
+        if (!copy)
                 return -ENOMEM;
-        what = s;
-        r = append_error(e, where, what);
-        if (r < 0)
-                return r;
-        (void)TAKE_PTR(where);
-        (void)TAKE_PTR(what);
+        va_start(ap, format);
+        r = add(e, copy, format, ap);
+        va_end(ap);
+        return r;
+}
+
+/* Names */
+
+static int note_name(struct sg_config_errors *e, const struct sg_config_origin *o, const char *name)
+{
+        struct sg_config_name *grown = realloc(e->names, (e->n_names + 1) * sizeof(*grown));
+        _cleanup_free_ char *copy = strdup(name);
+        char *where;
+
+        if (grown)
+                e->names = grown;
+        if (!grown || !copy || format_where(&where, o->path, o->line) < 0)
+                return -ENOMEM;
+        grown[e->n_names++] = (struct sg_config_name){
+                .where = where, .name = TAKE_PTR(copy), .group = strcmp(o->key->key, "Group") == 0};
         return 0;
+}
+
+static int note_names_of(struct sg_config_errors *e, const struct sg_config_origin *o)
+{
+        _cleanup_free_ char *words = strdup(o->value);
+        char *save = NULL;
+        int r = words ? 0 : -ENOMEM;
+
+        for (char *word = words ? strtok_r(words, " \t", &save) : NULL; r >= 0 && word;
+             word = strtok_r(NULL, " \t", &save))
+                if (sg_settings_pattern_is_name(word))
+                        r = note_name(e, o, word);
+        return r;
+}
+
+int sg_config_note_names(struct sg_config_errors *e, const struct sg_config_origins *o)
+{
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < o->n; i++)
+                if (o->items[i].key->parse == sg_settings_parse_people)
+                        r = note_names_of(e, &o->items[i]);
+        return r;
 }

@@ -15,10 +15,11 @@
 #pragma GCC visibility push(default)
 enum nss_status _nss_hang_getpwuid_r(uid_t uid, struct passwd *ret, char *buf, size_t size,
                                      int *ret_errno);
+enum nss_status _nss_hang_getpwnam_r(const char *name, struct passwd *ret, char *buf, size_t size,
+                                     int *ret_errno);
 #pragma GCC visibility pop
 
-enum nss_status _nss_hang_getpwuid_r(uid_t uid, struct passwd *ret, char *buf, size_t size,
-                                     int *ret_errno)
+static enum nss_status wait_for_name(struct passwd *ret, char *buf, size_t size, int *ret_errno)
 {
         const char *path = getenv("SG_TEST_DIRECTORY");
         int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
@@ -33,11 +34,31 @@ enum nss_status _nss_hang_getpwuid_r(uid_t uid, struct passwd *ret, char *buf, s
         *ret = (struct passwd){
                 .pw_name = buf,
                 .pw_passwd = (char *)"x",
-                .pw_uid = uid,
-                .pw_gid = uid,
                 .pw_gecos = (char *)"",
                 .pw_dir = (char *)"/",
                 .pw_shell = (char *)"/bin/sh",
         };
         return NSS_STATUS_SUCCESS;
+}
+
+enum nss_status _nss_hang_getpwuid_r(uid_t uid, struct passwd *ret, char *buf, size_t size,
+                                     int *ret_errno)
+{
+        enum nss_status status = wait_for_name(ret, buf, size, ret_errno);
+
+        if (status == NSS_STATUS_SUCCESS)
+                ret->pw_uid = ret->pw_gid = uid;
+        return status;
+}
+
+/* Whom the test names there is; nobody else. */
+enum nss_status _nss_hang_getpwnam_r(const char *name, struct passwd *ret, char *buf, size_t size,
+                                     int *ret_errno)
+{
+        enum nss_status status = wait_for_name(ret, buf, size, ret_errno);
+
+        if (status != NSS_STATUS_SUCCESS || strcmp(buf, name) == 0)
+                return status;
+        *ret_errno = ENOENT;
+        return NSS_STATUS_NOTFOUND;
 }

@@ -504,6 +504,37 @@ static void test_merged_reads_back(void **state)
 
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+static void expect_name(const struct fixture *f, size_t i, const char *where, const char *name,
+                        bool group)
+{
+        char full[512];
+
+        assert_true(i < f->errors.n_names);
+        assert_int_equal(sg_path_join(full, sizeof(full), f->root, where), 0);
+        assert_string_equal(f->errors.names[i].where, full);
+        assert_string_equal(f->errors.names[i].name, name);
+        assert_int_equal(f->errors.names[i].group, group);
+}
+
+/* Users and groups that are named are told, with their lines: no patterns, no numbers, and none
+ * that a later line takes back. */
+static void test_names(void **state)
+{
+        struct fixture *f = *state;
+
+        put(f, ETC "policy.d/a.policy",
+            "[Match]\nUser=alice b*\nUser=1000 carol\nGroup=old\nGroup=\nGroup=lab [x]y\n"
+            "[Class]\nName=a\n");
+        put(f, LIB "policy.d/a.policy", "[Match]\nUser=hidden\n[Class]\nName=a\n");
+        load_good(f);
+        assert_int_equal(f->errors.n_names, 3);
+        expect_name(f, 0, ETC "policy.d/a.policy:2", "alice", false);
+        expect_name(f, 1, ETC "policy.d/a.policy:3", "carol", false);
+        expect_name(f, 2, ETC "policy.d/a.policy:6", "lab", true);
+        put(f, ETC "policy.d/a.policy", "[Match]\nUser=alice, bob\n[Class]\nName=a\n");
+        expect_only(f, ETC "policy.d/a.policy:2", "without commas");
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -527,6 +558,7 @@ int main(void)
                 T(test_too_large),
                 T(test_owner_and_mode),
                 T(test_merged_reads_back),
+                T(test_names),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
