@@ -93,6 +93,20 @@ static void put_identity(struct sg_submission *s, const struct sg_caller *c)
 
 /* --- the class */
 
+/* The rule that shuts the user out is told, so that they know whom to ask for what. */
+static int check_class(const struct sg_class *class, const char *user, char *const *groups,
+                       struct sg_answer *a)
+{
+        char rule[SG_CLASS_RULE_MAX];
+
+        if (!sg_class_rule(class, user, groups, rule))
+                return 0;
+        return sg_refuse(a, SG_ANSWER_INVALID, "class",
+                         "class: '%s' is not for user %s: its policy says %s\n"
+                         "see `schedctl limits` for the classes that are",
+                         class->name, user, rule);
+}
+
 static int find_class(struct sg_submission *s, const struct sg_caller *c,
                       const struct sg_class **ret, struct sg_answer *a)
 {
@@ -110,10 +124,8 @@ static int find_class(struct sg_submission *s, const struct sg_caller *c,
                 *ret = sg_settings_class(settings, j->class);
                 if (!*ret)
                         r = sg_api_no_class(s->manager, j->class, a);
-                else if (!sg_caller_is_admin(s->manager, c) &&
-                         !sg_class_admits(*ret, j->user, groups))
-                        r = sg_refuse(a, SG_ANSWER_INVALID, "class",
-                                      "class: '%s' is not for user %s", j->class, j->user);
+                else if (!sg_caller_is_admin(s->manager, c))
+                        r = check_class(*ret, j->user, groups, a);
         }
         return r;
 }

@@ -4,10 +4,12 @@
  * probably meant.
  */
 
+#include "base/utf8.h"
 #include "core/job/command.h"
 #include "core/settings/table.h"
 #include <errno.h>
 #include <fnmatch.h>
+#include <stdio.h>
 #include <string.h>
 
 #define NAME_MAX_COMPARED 64U
@@ -64,10 +66,36 @@ static bool command_fits(char *const *patterns, const char *command)
         return any_fits(patterns, buf) || (name != buf && any_fits(patterns, name));
 }
 
+/* The key of [Match] that keeps somebody out, or NULL. */
+static const char *key_at_fault(const struct sg_class *c, const char *user, char *const *groups)
+{
+        if (c->match_user && !any_fits(c->match_user, user))
+                return "User";
+        return c->match_group && !group_fits(c->match_group, groups) ? "Group" : NULL;
+}
+
 bool sg_class_admits(const struct sg_class *c, const char *user, char *const *groups)
 {
-        return (!c->match_user || any_fits(c->match_user, user)) &&
-               (!c->match_group || group_fits(c->match_group, groups));
+        return !key_at_fault(c, user, groups);
+}
+
+bool sg_class_rule(const struct sg_class *c, const char *user, char *const *groups,
+                   char ret[SG_CLASS_RULE_MAX])
+{
+        static const char more[] = " ...";
+        const char *key = key_at_fault(c, user, groups);
+        char *const *patterns = key && key[0] == 'U' ? c->match_user : c->match_group;
+        size_t n, max = SG_CLASS_RULE_MAX - sizeof(more) + 1;
+
+        if (!key)
+                return false;
+        n = (size_t)snprintf(ret, max, "%s=", key);
+        for (const char *blank = ""; *patterns && n < max; patterns++, blank = " ")
+                n += (size_t)snprintf(ret + n, max - n, "%s%s", blank, *patterns);
+        if (n >= max)
+                strcpy(ret + max - 1, more);
+        sg_utf8_clean(ret, strlen(ret));
+        return true;
 }
 
 bool sg_settings_mind_names(const struct sg_settings *s, const char *class)

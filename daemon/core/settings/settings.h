@@ -147,3 +147,7 @@ const struct sg_class *sg_settings_match(const struct sg_settings *s, const char
 bool sg_settings_mind_names(const struct sg_settings *s, const char *class);
 /* Whether this user may ask for the class by name: its User= and Group= fit, where it has them. */
 bool sg_class_admits(const struct sg_class *c, const char *user, char *const *groups);
+/* The rule by which they may not: "User=bob carol", cut where it is long. False: there is none. */
+#define SG_CLASS_RULE_MAX 192
+bool sg_class_rule(const struct sg_class *c, const char *user, char *const *groups,
+                   char ret[SG_CLASS_RULE_MAX]);

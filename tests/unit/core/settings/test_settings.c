@@ -308,10 +308,23 @@ static bool admits(struct both *b, const char *name, const char *user, const cha
         return sg_class_admits(c, user, groups);
 }
 
+/* By which rule somebody may not; "": there is none. */
+static void assert_rule(struct both *b, const char *name, const char *user, const char *group,
+                        const char *says)
+{
+        char *groups[] = {(char *)group, NULL};
+        char rule[SG_CLASS_RULE_MAX] = "";
+        bool found = sg_class_rule(sg_settings_class(b->s, name), user, groups, rule);
+
+        assert_string_equal(rule, says);
+        assert_int_equal(found, *says != '\0');
+}
+
 /* Who may ask for a class by its name. Command= only says what goes there by itself. */
 static void test_admission(void **state)
 {
         struct both *b = *state;
+        char many[500], rule[SG_CLASS_RULE_MAX];
 
         add_class(b, "all", "", "", "");
         add_class(b, "shells", "", "", "*sh");
@@ -331,6 +344,18 @@ static void test_admission(void **state)
         assert_true(admits(b, "hers", "alice", NULL));
         assert_false(admits(b, "hers", "Alice", NULL));
         assert_false(admits(b, "hers", "alic", "alice"));
+
+        assert_rule(b, "ml", "carol", "x", "User=alice bob*");
+        assert_rule(b, "ml", "alice", "x", "Group=ml-*");
+        assert_rule(b, "ml", "alice", "ml-x", "");
+        assert_rule(b, "ops", "carol", "x", "Group=wheel 1000");
+        assert_rule(b, "all", NULL, NULL, "");
+        memset(many, 'x', sizeof(many) - 1);
+        many[sizeof(many) - 1] = '\0';
+        add_class(b, "many", many, "", "");
+        (void)snprintf(rule, sizeof(rule), "User=%.*s ...",
+                       SG_CLASS_RULE_MAX - 1 - (int)strlen("User= ..."), many);
+        assert_rule(b, "many", "carol", "x", rule);
 
         assert_true(sg_class_admits(sg_settings_class(b->s, "all"), NULL, NULL));
         assert_false(sg_class_admits(sg_settings_class(b->s, "hers"), NULL, NULL));
