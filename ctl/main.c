@@ -29,7 +29,7 @@ static int call_verb(const struct sg_invocation *inv, struct sg_error *e)
                 [SG_VERB_EXPLAIN] = sg_verb_explain,   [SG_VERB_POLICY] = sg_verb_policy,
                 [SG_VERB_SIMULATE] = sg_verb_simulate, [SG_VERB_CONFIG] = sg_verb_config,
                 [SG_VERB_ADOPT] = sg_verb_adopt,       [SG_VERB_VERSION] = sg_verb_version,
-                [SG_VERB_HELP] = sg_verb_help,
+                [SG_VERB_HELP] = sg_verb_help,         [SG_VERB_LIMITS] = sg_verb_limits,
         };
 
         return verbs[inv->verb](inv, e);

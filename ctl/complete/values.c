@@ -206,6 +206,8 @@ sg_candidates_fn *sg_candidates_of_argument(const struct sg_place *p)
         switch (p->verb) {
         case SG_VERB_POLICY:
                 return of_policy(p->inv);
+        case SG_VERB_LIMITS:
+                return sg_candidates_classes;
         case SG_VERB_CONFIG:
                 return first ? subverbs : NULL;
         case SG_VERB_SET:

@@ -25,6 +25,7 @@ enum sg_verb_id {
         SG_VERB_SIMULATE,
         SG_VERB_EVENTS,
         SG_VERB_EXPLAIN,
+        SG_VERB_LIMITS,
         SG_VERB_POLICY,
         SG_VERB_CONFIG,
         SG_VERB_ADOPT,

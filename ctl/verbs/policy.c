@@ -71,6 +71,20 @@ static bool is_changed(const json_t *class, const char *section, const char *key
         return false;
 }
 
+/* One that adds up has a line for each part. */
+static void show_value(const char *key, const json_t *value)
+{
+        char buf[4096];
+        json_t *part;
+        size_t i;
+
+        if (json_is_string(value))
+                (void)printf("%s=%s\n", key,
+                             sg_utf8_escape(json_string_value(value), buf, sizeof(buf)));
+        json_array_foreach (value, i, part)
+                show_value(key, part);
+}
+
 static void show_section(const json_t *class, const char *section, json_t *keys)
 {
         (void)printf("\n[%s]\n", section);
@@ -80,7 +94,7 @@ static void show_section(const json_t *class, const char *section, json_t *keys)
                 if (is_changed(class, section, key))
                         (void)printf("%s# changed since the configuration was read%s\n",
                                      sg_colour(SG_YELLOW), sg_colour(SG_PLAIN));
-                (void)printf("%s=%s\n", key, json_string_value(json_object_iter_value(at)) ?: "");
+                show_value(key, json_object_iter_value(at));
         }
 }
 
@@ -90,9 +104,7 @@ static void show_class(const json_t *class)
         const char *file = sg_document_string(class, "file");
         char buf[1024];
 
-        (void)printf("# %s\n[Class]\nName=%s\nWeight=%.0f\n",
-                     file ? sg_utf8_escape(file, buf, sizeof(buf)) : "built in",
-                     sg_document_word(class, "name"), sg_document_number(class, "weight"));
+        (void)printf("# %s", file ? sg_utf8_escape(file, buf, sizeof(buf)) : "built in");
         for (void *at = json_object_iter(settings); at; at = json_object_iter_next(settings, at))
                 show_section(class, json_object_iter_key(at), json_object_iter_value(at));
 }

@@ -66,6 +66,7 @@ const sd_bus_vtable sg_dbus_manager_vtable[] = {
         METHOD("Explain", "s", "s"),
         METHOD("OpenDecisions", NULL, "ah"),
         METHOD("ListPolicies", NULL, "s"),
+        METHOD("DescribeLimits", NULL, "s"),
         METHOD("SetPolicy", "sas", NULL),
         METHOD("Reload", NULL, "as"),
         METHOD("ConfigCat", NULL, "s"),

@@ -18,7 +18,16 @@ int sg_status_document(struct sg_manager *m, const struct sg_caller *c, char **r
 int sg_series_document(struct sg_manager *m, const struct sg_job_key *key, char **ret);
 /* Drops o. NULL, which is what jansson makes of too little memory: -ENOMEM. */
 int sg_json_dump(json_t *o, char **ret);
-/* Parts of these: what was measured. */
+/* Parts of these. A string that may be no UTF-8; what a user's jobs take in the store. */
+json_t *sg_json_text(const char *s);
+json_t *sg_json_stored(const struct sg_manager *m, uint32_t uid);
+/* class-json.c: all that a class's policy says, section by section; its Command= alone; what jobs
+ * get that don't ask for a limit, and what they may ask for: false if that isn't limited. */
+json_t *sg_json_class_settings(const struct sg_class *c);
+json_t *sg_json_class_commands(const struct sg_class *c);
+bool sg_class_given(const struct sg_class *c, const struct sg_limit *k, char buf[SG_FORMAT_MAX]);
+bool sg_class_allowed(const struct sg_class *c, const struct sg_limit *k, char buf[SG_FORMAT_MAX]);
+/* What was measured. */
 json_t *sg_json_number(uint64_t v); /* SG_UNLIMITED is null */
 json_t *sg_json_usage(const struct sg_job *j, const struct sg_live *live);
 json_t *sg_json_progress(const struct sg_job *j, const struct sg_live *live, bool full);

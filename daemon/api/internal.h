@@ -69,6 +69,7 @@ int sg_api_open_log(struct sg_call *call, struct sg_answer *a);
 int sg_api_list_events(struct sg_call *call, struct sg_answer *a);
 int sg_api_explain(struct sg_call *call, struct sg_answer *a);
 int sg_api_list_policies(struct sg_call *call, struct sg_answer *a);
+int sg_api_describe_limits(struct sg_call *call, struct sg_answer *a);
 int sg_api_set_policy(struct sg_call *call, struct sg_answer *a);
 int sg_api_open_decisions(struct sg_call *call, struct sg_answer *a);
 int sg_api_subscribe(struct sg_call *call, struct sg_answer *a);

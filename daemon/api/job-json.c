@@ -196,7 +196,7 @@ int sg_job_document(struct sg_manager *m, const struct sg_job *j, struct sg_live
         return sg_json_dump(o, ret);
 }
 
-static json_t *stored_by(const struct sg_manager *m, uint32_t uid)
+json_t *sg_json_stored(const struct sg_manager *m, uint32_t uid)
 {
         return json_pack("{s:o, s:o}", "bytes",
                          sg_json_number(sg_ledger_held(m->ledger, uid, SG_CHARGE_STORED)),
@@ -230,7 +230,7 @@ int sg_status_document(struct sg_manager *m, const struct sg_caller *c, char **r
         json_object_set_new(o, "links", sg_json_links(m));
         json_object_set_new(o, "max_jobs",
                             sg_json_number(sg_queue_max_jobs(m->jobs->queue, m->node.n_cpus)));
-        json_object_set_new(o, "stored", stored_by(m, c->uid));
+        json_object_set_new(o, "stored", sg_json_stored(m, c->uid));
         json_object_set_new(o, "store", json_string(trouble ?: "ok"));
         return sg_json_dump(o, ret);
 }

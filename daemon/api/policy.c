@@ -37,30 +37,6 @@ static json_t *order_policies(void)
         return a;
 }
 
-/* {"Policy":{"Share":"growth",…},"Growth":{…},…}, each as one would write it. */
-static json_t *class_settings(const struct sg_class *c)
-{
-        json_t *o = json_object();
-        char value[SG_FORMAT_MAX];
-
-        json_object_set_new(o, "Policy",
-                            json_pack("{s:s,s:s}", "Order", sg_order_policies[c->order]->name,
-                                      "Backfill", c->backfill ? "yes" : "no"));
-        for (const struct sg_settings_key *k = sg_settings_keys; k->section; k++) {
-                json_t *section;
-
-                if (!sg_settings_key_is_share(k) || !sg_settings_key_format(k, c, value))
-                        continue;
-                section = json_object_get(o, k->section);
-                if (!section) {
-                        section = json_object();
-                        json_object_set_new(o, k->section, section);
-                }
-                json_object_set_new(section, k->key, json_string(value));
-        }
-        return o;
-}
-
 /* What doesn't come from the files. */
 static json_t *class_changes(const struct sg_manager *m, const struct sg_class *c)
 {
@@ -75,7 +51,7 @@ static json_t *class_changes(const struct sg_manager *m, const struct sg_class *
 static json_t *class_document(const struct sg_manager *m, const struct sg_class *c)
 {
         return json_pack("{s:s,s:s?,s:I,s:o,s:o}", "name", c->name, "file", c->file, "weight",
-                         (json_int_t)c->weight, "settings", class_settings(c), "changed",
+                         (json_int_t)c->weight, "settings", sg_json_class_settings(c), "changed",
                          class_changes(m, c));
 }
 

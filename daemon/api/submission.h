@@ -62,5 +62,7 @@ int sg_submission_check_room(struct sg_submission *s, struct sg_answer *a);
  * which is nearly always at once; or when nobody can tell it in time, if it makes no difference.
  * Owns s from here on. 1, or negative and the call is to be refused. */
 int sg_submission_go_on(struct sg_submission *s, struct sg_answer *a);
+/* limits.c: answers DescribeLimits, for which only the user's name is waited for. */
+int sg_limits_reply(struct sg_call *call, const char *user);
 /* Those of a client that has gone. */
 void sg_submissions_drop(struct sg_manager *m, struct sg_client *c);

@@ -337,7 +337,7 @@ static int store(struct sg_submission *s, struct sg_client *runner)
         return 1;
 }
 
-/* --- Submit, DryRun */
+/* --- Submit, DryRun; DescribeLimits, for which the name is what is waited for */
 
 static int carry_out(struct sg_submission *s, const char *user, struct sg_answer *a)
 {
@@ -347,6 +347,8 @@ static int carry_out(struct sg_submission *s, const char *user, struct sg_answer
 
         if (!c)
                 return 1; /* it has gone: nobody to run this for, and nobody told */
+        if (s->request.verb == SG_REQUEST_DESCRIBE_LIMITS)
+                return sg_limits_reply(s->call, user);
         /* (both may have been asked for while names were looked up) */
         if (s->request.job.foreground && c->runs)
                 return sg_refuse(a, SG_ANSWER_INVALID, NULL, "run: one job per connection");

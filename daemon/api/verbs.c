@@ -26,6 +26,7 @@ static const struct handler {
         [SG_REQUEST_EXPLAIN] = {sg_api_explain},
         [SG_REQUEST_OPEN_DECISIONS] = {sg_api_open_decisions},
         [SG_REQUEST_LIST_POLICIES] = {sg_api_list_policies},
+        [SG_REQUEST_DESCRIBE_LIMITS] = {sg_api_describe_limits},
         [SG_REQUEST_SET_POLICY] = {sg_api_set_policy},
         [SG_REQUEST_RELOAD] = {sg_api_reload},
         [SG_REQUEST_CONFIG_CAT] = {sg_api_config_cat},

@@ -41,6 +41,7 @@ const struct sg_request_verb_info sg_request_verbs[_SG_REQUEST_VERB_MAX] = {
         [SG_REQUEST_EXPLAIN] = {"Explain", NULL, {&job}},
         [SG_REQUEST_OPEN_DECISIONS] = {.name = "OpenDecisions"},
         [SG_REQUEST_LIST_POLICIES] = {.name = "ListPolicies"},
+        [SG_REQUEST_DESCRIBE_LIMITS] = {.name = "DescribeLimits"},
         [SG_REQUEST_SET_POLICY] = {"SetPolicy", NULL, {&class, &assignments}},
         [SG_REQUEST_RELOAD] = {.name = "Reload"},
         [SG_REQUEST_CONFIG_CAT] = {.name = "ConfigCat"},
