@@ -130,6 +130,8 @@ const struct sg_option sg_options[] = {
          "show what would be made, and make nothing"},
         {"all", 'a', SG_OPTION_FLAG, BIT(LIST) | BIT(CANCEL), AT(all), NULL, NULL,
          "list: finished jobs too; cancel: all of one's own"},
+        {"tasks", 0, SG_OPTION_FLAG, BIT(LIST), AT(tasks), NULL, NULL,
+         "a line for each task of an array, not one for all"},
         {"user", 0, SG_OPTION_STRING, FILTERED, AT(user), "user", "USER", "only of this user"},
         {"state", 0, SG_OPTION_STRING, FILTERED, AT(state), "state", "STATE", "only in this state"},
         {"since", 0, SG_OPTION_PAST, BIT(HISTORY) | BIT(SIMULATE), AT(since), "since", "WHEN",

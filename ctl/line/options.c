@@ -110,13 +110,16 @@ static const char *next_value(struct parser *p, const struct sg_option *o)
 }
 
 /* Of two options of one name that both apply, the first is meant; before the verb is known, the one
- * that fits how it is written. */
+ * that fits how it is written: a number behind it is no verb. */
 static bool is_meant(const struct parser *p, size_t i, bool equals)
 {
+        const char *next = p->next < p->argc ? p->argv[p->next] : "";
+        bool valued = equals || (*next >= '0' && *next <= '9');
+
         for (size_t k = 0; k < sg_n_options; k++)
                 if (k != i && strcmp(sg_options[k].name, sg_options[i].name) == 0)
                         return p->verb >= 0 ? applies(p, &sg_options[i])
-                                            : (sg_options[i].type == SG_OPTION_FLAG) == !equals;
+                                            : (sg_options[i].type == SG_OPTION_FLAG) == !valued;
         return true;
 }
 

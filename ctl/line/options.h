@@ -59,7 +59,7 @@ struct sg_invocation {
         const char *user, *state;
         uint64_t since, until;
         uint64_t lines, timeout; /* UINT64_MAX = not given */
-        bool all, any, follow, stderr_file, raw, csv, log;
+        bool all, any, follow, stderr_file, raw, csv, log, tasks;
         const char *svg, *sort;
         uint64_t delay;
 

@@ -39,6 +39,7 @@ const struct sg_column sg_row_columns[_SG_COLUMN_MAX] = {
 
 int sg_row_read(sd_bus_message *m, struct sg_row *r)
 {
+        r->indexes = NULL;
         return sd_bus_message_read(m, SG_ROW_SIGNATURE, &r->id, &r->name, &r->class, &r->user,
                                    &r->state, &r->reason, &r->submitted_usec, &r->started_usec,
                                    &r->ended_usec, &r->exit_code, &r->signal, &r->cpu_usec,
@@ -181,8 +182,8 @@ const char *sg_row_cell(const struct sg_row *row, enum sg_row_column column, uin
         case SG_COLUMN_ENDED:
                 return point(row->ended_usec, buf);
         case SG_COLUMN_INDEX:
-                if (row->array == 0)
-                        return "-";
+                if (row->array == 0 || row->indexes)
+                        return row->indexes ? row->indexes : "-";
                 (void)snprintf(buf, size, "%" PRIu64, row->index);
                 return buf;
         case SG_COLUMN_SHARE:

@@ -17,6 +17,7 @@ struct sg_row { /* strings belong to the message, or the document */
         uint64_t cpu_usec, memory_bytes;
         const char *command;
         uint64_t array, index; /* number of its array's first task, 0: it is none's; its index */
+        const char *indexes;   /* of several tasks (array-row.h); NULL: of one */
         struct sg_job_progress progress; /* as share, of a document only */
         double share, weight, growth;
         const char *list;

@@ -5,40 +5,72 @@
 #include "base/parse.h"
 #include "base/time-util.h"
 #include "ctl/ask/pages.h"
+#include "ctl/show/array-row.h"
 #include "ctl/show/document.h"
 #include "ctl/show/output.h"
-#include "ctl/show/row.h"
 #include "ctl/verbs/verbs.h"
 #include <errno.h>
 #include <string.h>
 
 #define CELL_MAX 1024
 
-static void print_row(const struct sg_table *t, const struct sg_row *row, uint64_t now_usec)
+/* A table as it is printed, page by page. */
+struct lines {
+        struct sg_table table;
+        uint64_t now_usec;
+        bool by_array;             /* one line for each array … */
+        struct sg_array_row array; /* … of which there may be more on the next page */
+};
+
+static void print_row(const struct sg_row *row, void *userdata)
 {
-        for (size_t i = 0; i < t->n; i++) {
-                enum sg_row_column column = (enum sg_row_column)t->shown[i];
+        const struct lines *l = userdata;
+
+        for (size_t i = 0; i < l->table.n; i++) {
+                enum sg_row_column column = (enum sg_row_column)l->table.shown[i];
                 enum sg_colour colour =
                         column == SG_COLUMN_STATE ? sg_colour_of_state(row->state) : SG_PLAIN;
                 char buf[CELL_MAX];
 
-                sg_table_print_cell(t, i, sg_row_cell(row, column, now_usec, buf, sizeof(buf)),
-                                    colour == SG_PLAIN ? "" : sg_colour(colour),
-                                    sg_colour(SG_PLAIN), stdout);
+                sg_table_print_cell(
+                        &l->table, i, sg_row_cell(row, column, l->now_usec, buf, sizeof(buf)),
+                        colour == SG_PLAIN ? "" : sg_colour(colour), sg_colour(SG_PLAIN), stdout);
         }
 }
 
-static void measure(struct sg_table *t, const struct sg_row *rows, size_t n, uint64_t now_usec)
+static void measure_row(const struct sg_row *row, void *userdata)
 {
-        for (size_t k = 0; k < n; k++)
-                for (size_t i = 0; i < t->n; i++) {
-                        char buf[CELL_MAX];
+        struct lines *l = userdata;
 
-                        sg_table_measure(t, i,
-                                         sg_row_cell(&rows[k], (enum sg_row_column)t->shown[i],
-                                                     now_usec, buf, sizeof(buf)));
-                }
-        sg_table_fit(t);
+        for (size_t i = 0; i < l->table.n; i++) {
+                char buf[CELL_MAX];
+
+                sg_table_measure(&l->table, i,
+                                 sg_row_cell(row, (enum sg_row_column)l->table.shown[i],
+                                             l->now_usec, buf, sizeof(buf)));
+        }
+}
+
+static void each_line(struct lines *l, struct sg_array_row *array, const struct sg_row *rows,
+                      size_t n, sg_row_cb *put)
+{
+        for (size_t i = 0; i < n; i++)
+                if (l->by_array)
+                        sg_array_row_take(array, &rows[i], put, l);
+                else
+                        put(&rows[i], l);
+}
+
+/* more: behind these rows. What goes on there gets the room that the longest array takes. */
+static void measure(struct lines *l, const struct sg_row *rows, size_t n, bool more)
+{
+        struct sg_array_row array = {0};
+
+        each_line(l, &array, rows, n, measure_row);
+        if (more && array.n_spans > 0 && array.n_spans <= SG_ARRAY_ROW_SPANS)
+                array.spans[array.n_spans - 1].last += SG_ARRAY_MAX;
+        sg_array_row_end(&array, measure_row, l);
+        sg_table_fit(&l->table);
 }
 
 /* What rows are made of. */
@@ -100,23 +132,24 @@ static int read_page(struct sg_pages *pages, struct page *p, struct sg_error *e)
 }
 
 /* 1 when another page is under way. */
-static int print_page(struct sg_pages *pages, struct sg_table *t, bool first, struct sg_error *e)
+static int print_page(struct sg_pages *pages, struct lines *l, bool first, struct sg_error *e)
 {
         _cleanup_(drop_page) struct page page = {0};
-        uint64_t now = sg_now_realtime_usec();
         int r;
 
+        l->now_usec = sg_now_realtime_usec();
         r = read_page(pages, &page, e);
         if (r < 0)
                 return r;
         r = sg_pages_next(pages, page.n, page.cursor, e);
         if (first) {
-                measure(t, page.rows, page.n, now);
+                measure(l, page.rows, page.n, r > 0);
                 if (!pages->inv->no_legend)
-                        sg_table_print_heading(t, stdout);
+                        sg_table_print_heading(&l->table, stdout);
         }
-        for (size_t i = 0; i < page.n; i++)
-                print_row(t, &page.rows[i], now);
+        each_line(l, &l->array, page.rows, page.n, print_row);
+        if (r <= 0)
+                sg_array_row_end(&l->array, print_row, l);
         return r;
 }
 
@@ -154,21 +187,22 @@ int sg_verb_print_table(struct sg_client *c, const struct sg_invocation *inv, co
                         const char *columns, struct sg_error *e)
 {
         struct sg_pages pages = {.client = c, .flag = flag, .inv = inv, .left = inv->lines};
+        struct lines l = {.by_array = !inv->tasks && inv->verb != SG_VERB_HISTORY};
         bool first = true;
-        struct sg_table t;
         int r;
 
-        r = sg_table_init(&t, sg_row_columns, _SG_COLUMN_MAX, columns, sg_terminal_width(), e);
+        r = sg_table_init(&l.table, sg_row_columns, _SG_COLUMN_MAX, columns, sg_terminal_width(),
+                          e);
         if (r < 0)
                 return r;
         if (!inv->columns) /* on a narrow terminal the reason says more than these */
-                t.drop = "class,mem,cpu,user,time";
-        pages.member = sg_row_needs_document(&t) ? "DescribeJobs" : "ListJobs";
+                l.table.drop = "class,mem,cpu,user,time";
+        pages.member = sg_row_needs_document(&l.table) ? "DescribeJobs" : "ListJobs";
         r = sg_pages_ask(&pages, "", e);
         if (r < 0)
                 return r;
         do {
-                r = print_page(&pages, &t, first, e);
+                r = print_page(&pages, &l, first, e);
                 first = false;
         } while (r > 0);
         sg_pages_deinit(&pages);
@@ -234,7 +268,9 @@ static int list(const struct sg_invocation *inv, const char *flag, const char *c
 int sg_verb_list(const struct sg_invocation *inv, struct sg_error *e)
 {
         return list(inv, inv->all ? "finished" : NULL,
-                    "id,name,class,user,state,time,cpu,mem,reason", e);
+                    inv->tasks ? "id,index,name,class,user,state,time,cpu,mem,reason"
+                               : "id,name,class,user,state,time,cpu,mem,reason",
+                    e);
 }
 
 int sg_verb_history(const struct sg_invocation *inv, struct sg_error *e)

@@ -92,6 +92,17 @@ static void options_stand_before_and_behind_the_verb(void **state)
         assert_int_equal(l.inv.limits[SG_LIMIT_MEMORY_MAX], 1ULL << 30);
         drop(&l);
 
+        parse(&l, "--tasks|list");
+        assert_int_equal(l.result, 0);
+        assert_true(l.inv.tasks);
+        drop(&l);
+
+        parse(&l, "--tasks|100|run|true");
+        assert_int_equal(l.result, 0);
+        assert_false(l.inv.tasks);
+        assert_int_equal(l.inv.limits[SG_LIMIT_TASKS], 100);
+        drop(&l);
+
         parse(&l, "wait|5|--any|6|--|--7");
         assert_int_equal(l.result, 0);
         assert_words(&l, "5|6|--7");
