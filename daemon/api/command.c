@@ -4,6 +4,7 @@
 #include "core/job/command.h"
 #include "api/internal.h"
 #include "base/cleanup.h"
+#include "core/ask/kept.h"
 #include "proto/job-env.h"
 #include "proto/spec.h"
 #include <errno.h>
@@ -58,7 +59,8 @@ static void default_name(struct sg_job *j, const char *argv, bool script)
                         *p = '_';
 }
 
-int sg_submission_show_command(struct sg_submission *s, struct sg_bytes argv)
+/* size 0: it is a script */
+static int show_command(struct sg_submission *s, struct sg_bytes argv)
 {
         struct sg_job *j = &s->request.job;
 
@@ -79,5 +81,6 @@ int sg_submission_take_command(struct sg_submission *s)
                 return r;
         if (q->script.size > 0)
                 sg_record_put(&s->spec, SG_SPEC_SCRIPT, q->script.data, q->script.size);
-        return sg_submission_show_command(s, q->script.size > 0 ? (struct sg_bytes){0} : q->argv);
+        sg_kept_put(q, &s->spec);
+        return show_command(s, q->script.size > 0 ? (struct sg_bytes){0} : q->argv);
 }

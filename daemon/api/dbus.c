@@ -56,6 +56,7 @@ const sd_bus_vtable sg_dbus_manager_vtable[] = {
         METHOD("ListJobs", "a{sv}s", "a(sssssstttiittstt)s"),
         METHOD("DescribeJobs", "a{sv}s", "ass"),
         METHOD("DescribeJob", "s", "s"),
+        METHOD("DescribeCommand", "s", "a{sv}ayay"),
         METHOD("WaitJob", "s", "sis"),
         METHOD("DescribeSeries", "s", "s"),
         METHOD("OpenLog", "s", "hb"),

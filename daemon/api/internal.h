@@ -63,6 +63,7 @@ int sg_api_run(struct sg_call *call, struct sg_answer *a);
 int sg_api_attach(struct sg_call *call, struct sg_answer *a);
 int sg_api_list(struct sg_call *call, struct sg_answer *a); /* ListJobs, DescribeJobs */
 int sg_api_describe_job(struct sg_call *call, struct sg_answer *a);
+int sg_api_describe_command(struct sg_call *call, struct sg_answer *a);
 int sg_api_describe_series(struct sg_call *call, struct sg_answer *a);
 int sg_api_wait_job(struct sg_call *call, struct sg_answer *a);
 int sg_api_open_log(struct sg_call *call, struct sg_answer *a);

@@ -198,10 +198,11 @@ int sg_job_document(struct sg_manager *m, const struct sg_job *j, struct sg_live
 
 json_t *sg_json_stored(const struct sg_manager *m, uint32_t uid)
 {
-        return json_pack("{s:o, s:o}", "bytes",
-                         sg_json_number(sg_ledger_held(m->ledger, uid, SG_CHARGE_STORED)),
-                         "max_bytes",
-                         sg_json_number(sg_ledger_limit(m->ledger, uid, SG_CHARGE_STORED)));
+        return json_pack(
+                "{s:o, s:o, s:o}", "bytes",
+                sg_json_number(sg_ledger_held(m->ledger, uid, SG_CHARGE_STORED)), "ended_bytes",
+                sg_json_number(sg_ledger_held(m->ledger, uid, SG_CHARGE_KEPT)), "max_bytes",
+                sg_json_number(sg_ledger_limit(m->ledger, uid, SG_CHARGE_STORED)));
 }
 
 int sg_status_document(struct sg_manager *m, const struct sg_caller *c, char **ret)

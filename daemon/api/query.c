@@ -2,6 +2,8 @@
 /* Queries about one job, live or finished, and the log of events. */
 #include "api/internal.h"
 #include "base/file.h"
+#include "core/ask/kept.h"
+#include "edge/store/kept.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -176,6 +178,118 @@ int sg_api_explain(struct sg_call *call, struct sg_answer *a)
 int sg_api_wait_job(struct sg_call *call, struct sg_answer *a)
 {
         return with_job(call, wait_for, a);
+}
+
+/* --- DescribeCommand */
+
+/* A command that is larger is asked for again when there is room for it. */
+#define COMMAND_BYTES (16U * 1024)
+
+struct command {
+        struct sg_owed owed, more;
+        struct sg_call *call;
+        char id[SG_JOB_ID_MAX];
+        struct sg_job_key key;
+        uint64_t array_first;
+        int64_t array_index;
+};
+
+static void command_free(struct command *c)
+{
+        sg_api_paid(&c->owed);
+        sg_api_paid(&c->more);
+        sg_call_unref(c->call);
+        free(c);
+}
+SG_DEFINE_CLEANUP(struct command *, command_free)
+
+static void refuse_command(const struct command *c, int error)
+{
+        if (error == -EFBIG)
+                sg_call_refuse_line(c->call, SG_ANSWER_BUSY, NULL,
+                                    "too many answers have not been read yet");
+        else if (error == -ENODATA)
+                sg_call_refuse_line(c->call, SG_ANSWER_NO_SUCH_JOB, "job",
+                                    "the command of job %s is not kept: %s\nsubmit it anew", c->id,
+                                    c->call->manager->settings->keep_commands
+                                            ? "it has given way to newer ones, or is from before "
+                                              "commands were kept"
+                                            : "KeepCommands=no");
+        else if (error == -ENOENT)
+                sg_call_refuse_line(c->call, SG_ANSWER_NO_SUCH_JOB, "job", "there is no job %s",
+                                    c->id);
+        else
+                sg_call_refuse_line(c->call, SG_ANSWER_STORE, "job", "cannot look up job %s: %s",
+                                    c->id, strerror(-error));
+}
+
+/* Whether this user may have so much more to read. */
+static bool has_room(struct command *c, uint64_t bytes)
+{
+        const struct sg_client *client = sg_call_client(c->call);
+
+        return client && !c->more.ledger &&
+               sg_ledger_left(c->call->manager->ledger, client->caller.uid, SG_CHARGE_ANSWERS) >=
+                       bytes &&
+               sg_api_owe(c->call, SG_CHARGE_ANSWERS, bytes, &c->more) >= 0;
+}
+
+static void on_command(int result, const void *part, size_t size, void *userdata)
+{
+        _cleanup_(command_freep) struct command *c = userdata;
+        struct sg_job job = {.array_first = c->array_first, .array_index = c->array_index};
+        int r;
+
+        if (result == -EFBIG && has_room(c, size)) {
+                sg_store_command(c->call->manager->store, &c->key, size, on_command, c);
+                c = NULL;
+                return;
+        }
+        if (result < 0) {
+                refuse_command(c, result);
+                return;
+        }
+        r = sg_kept_reply(&job, part, size, sg_call_reply(c->call));
+        if (r >= 0)
+                r = sg_call_send_large(c->call, size);
+        if (r < 0)
+                sg_call_fail(c->call, r);
+}
+
+static int describe_command(struct one *o, const struct sg_job *job, struct sg_live *live,
+                            struct sg_answer *a)
+{
+        _cleanup_(command_freep) struct command *c = NULL;
+        struct sg_client *client = sg_call_client(o->call);
+        struct sg_manager *m = o->call->manager;
+        int r;
+
+        (void)live;
+        if (!sg_caller_owns(m, &client->caller, job->uid))
+                return sg_refuse(a, SG_ANSWER_NOT_YOURS, "job",
+                                 "only its owner or root may see the command of job %s", o->id);
+        if (job->adopted)
+                return sg_refuse(a, SG_ANSWER_WRONG_STATE, "job",
+                                 "job %s was started by others: it can't be started from here",
+                                 o->id);
+        c = calloc(1, sizeof(*c));
+        if (!c)
+                return -ENOMEM;
+        c->call = sg_call_ref(o->call);
+        c->key = job->key;
+        c->array_first = job->array_first;
+        c->array_index = job->array_index;
+        strcpy(c->id, o->id);
+        r = sg_api_owe(c->call, SG_CHARGE_ANSWERS, COMMAND_BYTES, &c->owed);
+        if (r < 0)
+                return r;
+        sg_store_command(m->store, &job->key, COMMAND_BYTES, on_command, TAKE_PTR(c));
+        return 1;
+}
+
+int sg_api_describe_command(struct sg_call *call, struct sg_answer *a)
+{
+        return with_job(call, describe_command, a);
 }
 
 /* --- OpenLog */

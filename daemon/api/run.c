@@ -17,7 +17,7 @@ static int read_run(struct sg_submission *s, const struct sg_client *c, struct s
                 return sg_refuse(a, SG_ANSWER_INVALID, "pidfd",
                                  "run: the pidfd is not that of the calling process");
         s->request.job.foreground = 1;
-        return sg_submission_show_command(s, s->request.argv);
+        return sg_submission_take_command(s);
 }
 
 /* What runs is the process that asks; only on a connection of its own is it sure to be that. */

@@ -38,10 +38,8 @@ SG_DEFINE_CLEANUP(struct sg_submission *, sg_submission_free)
 int sg_submission_read(struct sg_submission *s, struct sg_answer *a);
 /* Where its progress is read from; a path becomes absolute. Negative with a refusal. */
 int sg_submission_check_progress(struct sg_submission *s, struct sg_answer *a);
-/* argv, script and environment, into the spec. */
+/* argv, script, environment and options, into the spec; and what lists show of it. */
 int sg_submission_take_command(struct sg_submission *s);
-/* What lists show of it, and the name that a job has without --name; size 0: it is a script. */
-int sg_submission_show_command(struct sg_submission *s, struct sg_bytes argv);
 /* Class defaults where nothing was asked. */
 void sg_limits_complete(struct sg_limits *l, uint64_t asked, const struct sg_class *class);
 /* Refuses what the class doesn't allow or this node never has. */

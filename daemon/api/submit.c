@@ -328,6 +328,7 @@ static int store(struct sg_submission *s, struct sg_client *runner)
                 return r;
         }
         m->jobs->last_n += s->request.count;
+        sg_manager_make_room(m);
         st->call = TAKE_PTR(s->call);
         st->owed = s->owed;
         s->owed = (struct sg_owed){0};

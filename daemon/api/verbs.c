@@ -16,6 +16,7 @@ static const struct handler {
         [SG_REQUEST_LIST_JOBS] = {sg_api_list},
         [SG_REQUEST_DESCRIBE_JOBS] = {sg_api_list},
         [SG_REQUEST_DESCRIBE_JOB] = {sg_api_describe_job},
+        [SG_REQUEST_DESCRIBE_COMMAND] = {sg_api_describe_command},
         [SG_REQUEST_WAIT_JOB] = {sg_api_wait_job},
         [SG_REQUEST_DESCRIBE_SERIES] = {sg_api_describe_series},
         [SG_REQUEST_OPEN_LOG] = {sg_api_open_log},

@@ -48,6 +48,7 @@ struct sg_jobs {
         struct sg_poller *gates, *shims, *groups; /* of all attempts */
         sd_event_source *schedule, *retry, *sweep;
         unsigned sweeps;
+        bool forgetting; /* commands of jobs that have ended, which the store is asked for */
         struct sg_live *buckets[SG_JOB_BUCKETS];
 };
 

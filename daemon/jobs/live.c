@@ -129,8 +129,10 @@ void sg_jobs_reload(struct sg_manager *m)
                 sg_live_apply_class(l);
         if (sg_queue_configure(m->jobs->queue, m->settings) < 0)
                 sg_log(LOG_ERR, "cannot apply all of the queue's settings: out of memory");
-        sg_store_set_retention(m->store, m->settings->history_jobs, m->settings->history_usec);
+        sg_store_set_retention(m->store, m->settings->history_jobs, m->settings->history_usec,
+                               m->settings->keep_commands);
         sg_manager_bound_stored(m);
+        sg_manager_settle_kept(m);
         sg_manager_schedule(m);
 }
 

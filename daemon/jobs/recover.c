@@ -159,6 +159,7 @@ int sg_manager_recover(struct sg_manager *m)
         struct sg_live *l, *next;
         int r;
 
+        sg_manager_count_kept(m);
         sg_manager_unbound_stored(m);
         r = sg_store_load(m->store, &m->jobs->last_n, on_loaded, &load);
         if (r >= 0)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "jobs/stored.h"
+#include "edge/store/kept.h"
 #include "jobs/internal.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -37,6 +38,81 @@ static int take(struct sg_stored **ret, struct sg_manager *m, uint64_t uid, uint
         }
         *ret = s;
         return 0;
+}
+
+/* --- what is kept of jobs that have ended */
+
+struct forgetting {
+        struct sg_manager *manager;
+        uint64_t uid, most;
+};
+
+static void on_forgotten(int result, const struct sg_job *job, void *userdata)
+{
+        struct forgetting *f = userdata;
+        struct sg_manager *m = f->manager;
+
+        (void)job;
+        if (result >= 0 && !m->settings->keep_commands && f->uid != SG_UNLIMITED) {
+                f->uid = SG_UNLIMITED;
+                f->most = 0;
+                result = 1;
+        }
+        if (result == 1 && !m->stopping) {
+                sg_store_forget_commands(m->store, f->uid, f->most, on_forgotten, f);
+                return;
+        }
+        m->jobs->forgetting = false;
+        free(f);
+}
+
+/* One at a time: what else is too much then is seen at the next change. */
+static void forget_commands(struct sg_manager *m, uint64_t uid, uint64_t most)
+{
+        struct forgetting *f = m->jobs->forgetting ? NULL : malloc(sizeof(*f));
+
+        if (!f)
+                return;
+        *f = (struct forgetting){m, uid, most};
+        m->jobs->forgetting = true;
+        sg_store_forget_commands(m->store, uid, most, on_forgotten, f);
+}
+
+void sg_manager_make_room(struct sg_manager *m)
+{
+        uint64_t most;
+        uint32_t uid;
+
+        if (sg_ledger_yields(m->ledger, &uid, &most))
+                forget_commands(m, uid, most);
+}
+
+/* (an amount that couldn't be booked for lack of memory isn't given back, either) */
+static void on_kept(uint64_t uid, int64_t bytes, void *userdata)
+{
+        struct sg_manager *m = userdata;
+        uint64_t held = sg_ledger_held(m->ledger, (uint32_t)uid, SG_CHARGE_KEPT);
+
+        if (bytes < 0) {
+                sg_ledger_give(m->ledger, (uint32_t)uid, SG_CHARGE_KEPT,
+                               MIN(held, (uint64_t)-bytes));
+                return;
+        }
+        (void)sg_ledger_book(m->ledger, (uint32_t)uid, SG_CHARGE_KEPT, (uint64_t)bytes);
+        sg_manager_make_room(m);
+}
+
+void sg_manager_count_kept(struct sg_manager *m)
+{
+        sg_store_on_kept(m->store, on_kept, m);
+}
+
+void sg_manager_settle_kept(struct sg_manager *m)
+{
+        if (m->settings->keep_commands)
+                sg_manager_make_room(m);
+        else
+                forget_commands(m, SG_UNLIMITED, 0);
 }
 
 int sg_stored_take(struct sg_stored **ret, struct sg_manager *m, const struct sg_job *template,

@@ -4,6 +4,7 @@
  * What jobs take in the store until they have ended, charged to their user: the bytes of a
  * submission (command, environment, options) and of a row for each job. The tasks of an array share
  * what was submitted, which stays for the last of them, so they are charged together and that long.
+ * What is kept then is charged as well, as the store tells; it gives way to what is submitted.
  */
 
 #include <stdint.h>
@@ -26,6 +27,13 @@ void sg_live_hold_stored(struct sg_live *l, struct sg_stored *s);
 /* Charges for a job that the store has already, whatever the bounds are. -ENOMEM. */
 int sg_live_find_stored(struct sg_live *l, uint64_t spec_bytes);
 void sg_live_release_stored(struct sg_live *l);
+
+/* Begins to charge for what is kept; jobs haven't been loaded yet. */
+void sg_manager_count_kept(struct sg_manager *m);
+/* Has the store forget what is kept, if what is stored leaves no room for all of it. */
+void sg_manager_make_room(struct sg_manager *m);
+/* The settings may be others: whether anything is kept, and how much may be. */
+void sg_manager_settle_kept(struct sg_manager *m);
 
 /* Bounds by the settings and the disk's size; no bounds while jobs are loaded. */
 void sg_manager_bound_stored(struct sg_manager *m);

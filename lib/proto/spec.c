@@ -261,6 +261,20 @@ static int decode(struct decoder *d, struct sg_reader reader)
         return r;
 }
 
+bool sg_spec_is_kept(uint16_t tag)
+{
+        switch (tag) {
+        case SG_SPEC_ARG:
+        case SG_SPEC_SCRIPT:
+        case SG_SPEC_WORKDIR:
+        case SG_SPEC_ON_END:
+        case SG_SPEC_OPTION:
+                return true;
+        default:
+                return false;
+        }
+}
+
 int sg_spec_decode(struct sg_spec *ret, const void *data, size_t size)
 {
         struct decoder d = {.spec = {.uid = NOBODY_YET, .gid = NOBODY_YET, .umask = 022}};

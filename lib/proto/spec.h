@@ -2,9 +2,9 @@
 #pragma once
 /*
  * What the shim is to run: the `spec` record. The submitted part (who, what, where) is stored with
- * the job and erased when it ends; the launch part (groups, forced environment, log) is appended
- * when an attempt starts. Both are fields of one record, so the spec file of an attempt is simply
- * the two behind each other.
+ * the job; when the job ends, all of it is erased but what sg_spec_is_kept() names. The launch part
+ * (groups, forced environment, log) is appended when an attempt starts. Both are fields of one
+ * record, so the spec file of an attempt is simply the two behind each other.
  */
 
 #include "base/record.h"
@@ -28,6 +28,7 @@ enum sg_spec_tag {
                            log */
         SG_SPEC_ERROR,  /* str; absent = same as output */
         SG_SPEC_ON_END, /* str: for /bin/sh -c */
+        SG_SPEC_OPTION, /* record of enum sg_spec_option: what else was asked for; repeated */
         /* launch part */
         SG_SPEC_GROUP_DIR =
                 64, /* u8 enum sg_hier + path of the scope's group in that hierarchy; repeated */
@@ -40,6 +41,13 @@ enum sg_spec_tag {
                                  it */
         SG_SPEC_AWAITS_PLACE, /* u64 1: its groups come over the gate */
         SG_SPEC_SCRIPT_FILE,  /* str: absolute path at which a script is to have its file */
+};
+
+/* An option by its name on the bus, and its value: one of the two. */
+enum sg_spec_option {
+        SG_SPEC_OPTION_NAME = 1, /* str */
+        SG_SPEC_OPTION_TEXT,     /* str */
+        SG_SPEC_OPTION_NUMBER,   /* u64, of two's complement if it may be negative */
 };
 
 /* The cgroup hierarchies a job may have a group in. */
@@ -89,6 +97,9 @@ struct sg_spec {
         bool awaits_place;
 };
 
+/* Whether a field outlives the job: what was to be run, where and with which options. The
+ * environment never does. */
+bool sg_spec_is_kept(uint16_t tag);
 /* Fills a zeroed spec; -EBADMSG on anything malformed, -ENOMEM. */
 int sg_spec_decode(struct sg_spec *ret, const void *data, size_t size);
 /* One more directory, whose path is copied; -ENOMEM. */

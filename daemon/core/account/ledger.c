@@ -9,13 +9,15 @@
 #define MIB (1024 * KIB)
 #define NEWCOMERS_PART 8 /* … of the room for all is kept for users who hold none of it yet */
 #define ROOT 0
+#define YIELD_PART 8 /* … of what may be kept goes with what is too much: not at each end again */
 
 /* Bytes are few enough that all of them, twice, fit beside the daemon's own 20 MiB in 64 MiB. */
 static const struct bound {
         uint64_t per_user, all;
 } defaults[_SG_CHARGE_MAX] = {
         [SG_CHARGE_STORED] = {512 * MIB, 4096 * MIB},
-        [SG_CHARGE_REQUESTS] = {9 * MIB, 16 * MIB}, /* one message of the largest size */
+        [SG_CHARGE_KEPT] = {UINT64_MAX, UINT64_MAX}, /* by those of SG_CHARGE_STORED */
+        [SG_CHARGE_REQUESTS] = {9 * MIB, 16 * MIB},  /* one message of the largest size */
         [SG_CHARGE_ANSWERS] = {8 * MIB, 24 * MIB},
         [SG_CHARGE_CONNECTIONS] = {128, 512},
         /* Each caller costs us a match rule, of which a bus grants 512 to a connection. */
@@ -169,6 +171,34 @@ bool sg_ledger_largest(const struct sg_ledger *l, enum sg_charge c, uint32_t *re
         if (!largest)
                 return false;
         *ret_uid = largest->uid;
+        return true;
+}
+
+/* This part of what may be kept stays. */
+static uint64_t after_yielding(uint64_t most)
+{
+        return most - most / YIELD_PART;
+}
+
+bool sg_ledger_yields(const struct sg_ledger *l, uint32_t *ret_uid, uint64_t *ret_most)
+{
+        uint64_t room = difference(l->bounds[SG_CHARGE_STORED].all, l->total[SG_CHARGE_STORED]);
+        uint64_t excess = difference(l->total[SG_CHARGE_KEPT], after_yielding(room)), most;
+
+        for (size_t i = 0; i < l->n; i++) {
+                const struct account *a = &l->accounts[i];
+
+                most = difference(sg_ledger_limit(l, a->uid, SG_CHARGE_STORED),
+                                  a->held[SG_CHARGE_STORED]);
+                if (a->held[SG_CHARGE_KEPT] <= most)
+                        continue;
+                *ret_uid = a->uid;
+                *ret_most = after_yielding(most);
+                return true;
+        }
+        if (l->total[SG_CHARGE_KEPT] <= room || !sg_ledger_largest(l, SG_CHARGE_KEPT, ret_uid))
+                return false;
+        *ret_most = difference(sg_ledger_held(l, *ret_uid, SG_CHARGE_KEPT), excess);
         return true;
 }
 

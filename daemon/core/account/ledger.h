@@ -13,6 +13,7 @@
 
 enum sg_charge {
         SG_CHARGE_STORED,      /* bytes at rest: rows and attempts of jobs */
+        SG_CHARGE_KEPT,        /* bytes at rest: commands of jobs that have ended */
         SG_CHARGE_REQUESTS,    /* bytes of messages that are still coming in */
         SG_CHARGE_ANSWERS,     /* bytes of answers that haven't been read */
         SG_CHARGE_CONNECTIONS, /* to the socket */
@@ -48,6 +49,9 @@ void sg_ledger_give(struct sg_ledger *l, uint32_t uid, enum sg_charge c, uint64_
 uint64_t sg_ledger_held(const struct sg_ledger *l, uint32_t uid, enum sg_charge c);
 /* What this user could take now. */
 uint64_t sg_ledger_left(const struct sg_ledger *l, uint32_t uid, enum sg_charge c);
+/* Whether more is kept than fits into the bounds of SG_CHARGE_STORED beside what is stored: then it
+ * gives way, as nothing is refused for its sake. Whose, and how much of it may stay. */
+bool sg_ledger_yields(const struct sg_ledger *l, uint32_t *ret_uid, uint64_t *ret_most);
 /* The bound of this user alone. */
 uint64_t sg_ledger_limit(const struct sg_ledger *l, uint32_t uid, enum sg_charge c);
 /* The user who holds most of it, and so has to give way when all is full. Never root; false: nobody

@@ -153,6 +153,8 @@ static int check_foreground(const struct sg_request *q, struct sg_answer *a)
                                  "run: arrays, retries, output files and --on-end are for submit");
         if (q->argv.size == 0 || !is_whole(q->argv))
                 return sg_refuse(a, SG_ANSWER_INVALID, "argv", "no command");
+        if (q->argv.size > SG_SPEC_MAX - 65536)
+                return sg_refuse(a, SG_ANSWER_INVALID, "argv", "the command is longer than 8M");
         return 0;
 }
 

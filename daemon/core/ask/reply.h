@@ -19,6 +19,9 @@ struct sg_reply_ops {
         int (*open_row)(struct sg_reply *r);
         int (*close_row)(struct sg_reply *r);
         int (*close_list)(struct sg_reply *r);
+        /* Values by their names, as a request has its options. */
+        int (*open_options)(struct sg_reply *r, const char *key);
+        int (*close_options)(struct sg_reply *r);
 };
 
 struct sg_reply {
@@ -31,6 +34,13 @@ void sg_reply_u64(struct sg_reply *r, const char *key, uint64_t v);
 void sg_reply_i32(struct sg_reply *r, const char *key, int32_t v);
 void sg_reply_flag(struct sg_reply *r, const char *key, bool v);
 void sg_reply_file(struct sg_reply *r, const char *key, int fd); /* lent */
+
+/* Of whatever type; bytes are lent. */
+void sg_reply_value(struct sg_reply *r, const char *key, const struct sg_value *v);
+
+/* Those that the reader of requests takes as options: text, numbers and flags. */
+void sg_reply_open_options(struct sg_reply *r, const char *key);
+void sg_reply_close_options(struct sg_reply *r);
 
 /* Values of a list have no keys, those of a row have. */
 void sg_reply_open_list(struct sg_reply *r, const char *key, const enum sg_value_type *of,

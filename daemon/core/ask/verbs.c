@@ -31,6 +31,7 @@ const struct sg_request_verb_info sg_request_verbs[_SG_REQUEST_VERB_MAX] = {
         [SG_REQUEST_LIST_JOBS] = {"ListJobs", "filter", {&cursor}},
         [SG_REQUEST_DESCRIBE_JOBS] = {"DescribeJobs", "filter", {&cursor}},
         [SG_REQUEST_DESCRIBE_JOB] = {"DescribeJob", NULL, {&job}},
+        [SG_REQUEST_DESCRIBE_COMMAND] = {"DescribeCommand", NULL, {&job}},
         [SG_REQUEST_WAIT_JOB] = {"WaitJob", NULL, {&job}},
         [SG_REQUEST_DESCRIBE_SERIES] = {"DescribeSeries", NULL, {&job}},
         [SG_REQUEST_OPEN_LOG] = {"OpenLog", NULL, {&job}},

@@ -60,7 +60,7 @@ struct sg_job {
         uint64_t array_max;   /* so many of its array's tasks run at once, 0 = no bound */
         char *after;          /* "5:ok,6:any" or NULL */
         char *reason;         /* one line, or NULL */
-        char *command;        /* first words, for lists; NULL once it has ended */
+        char *command;        /* first words, for lists; NULL = not kept */
         char *output, *error; /* the user's paths, or NULL for the managed log */
         uint64_t begin_usec;  /* not before; 0 = at once */
         uint64_t submitted_usec, started_usec, ended_usec; /* realtime, 0 = not yet */

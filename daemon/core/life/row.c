@@ -242,8 +242,6 @@ static void end_as(struct sg_life_step *s, enum sg_job_state state)
         row->changed_by = row->stopped_by;
         if (row->ended_usec == 0)
                 row->ended_usec = s->event->now_usec;
-        free(row->command);
-        row->command = NULL;
 }
 
 static void end_as_failure(struct sg_life_step *s)

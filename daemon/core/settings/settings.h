@@ -91,6 +91,8 @@ struct sg_settings {
         uint64_t log_max_bytes, log_keep; /* 256M, 1 */
         /* [History] */
         uint64_t history_jobs, history_usec; /* 100000, 365 d */
+        /* [Store] */
+        bool keep_commands; /* of jobs that have ended: yes */
         /* [Metrics] */
         char metrics_dir[SG_METRICS_DIR_MAX]; /* of the textfile; "" = none */
         struct sg_address metrics_listen;     /* none */

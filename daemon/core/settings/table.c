@@ -324,6 +324,8 @@ const struct sg_settings_key sg_settings_keys[] = {
         {"History", "KeepJobs", "conf", "100000", WANTS_COUNT, false, parse_count, NODE(history_jobs), 1, INF},
         {"History", "KeepTime", "conf", "365d", "a time span of at least 1s such as 30d, or \"infinity\"", false, parse_usec, NODE(history_usec), SEC, INF},
 
+        {"Store", "KeepCommands", "conf", "yes", "\"yes\" or \"no\"", false, parse_yes, NODE(keep_commands), 0, 0},
+
         {"Monitor", "Interval", "conf", "1s", "a time span from 100ms to 1min", false, parse_usec, NODE(monitor_usec), SEC / 10, 60 * SEC},
         {"Monitor", "MaxInterval", "conf", "30s", "a time span from 1s to 1h", false, parse_usec, NODE(monitor_max_usec), SEC, 3600 * SEC},
 

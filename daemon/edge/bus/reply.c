@@ -10,14 +10,12 @@ static struct sg_bus_reply *of(struct sg_reply *r)
         return (struct sg_bus_reply *)r;
 }
 
-static int put(struct sg_reply *r, const char *key, const struct sg_value *v)
+static int put_value(sd_bus_message *m, const struct sg_value *v)
 {
-        sd_bus_message *m = of(r)->message;
         const int flag = v->type == SG_VALUE_FLAG && v->number != 0;
         const uint32_t u32 = (uint32_t)v->number;
         const int32_t i32 = (int32_t)v->integer;
 
-        (void)key;
         switch (v->type) {
         case SG_VALUE_TEXT:
                 return sd_bus_message_append_basic(m, 's', v->text);
@@ -31,9 +29,45 @@ static int put(struct sg_reply *r, const char *key, const struct sg_value *v)
                 return sd_bus_message_append_basic(m, 'i', &i32);
         case SG_VALUE_FILE:
                 return sd_bus_message_append_basic(m, 'h', &i32);
-        default: /* nothing is answered with these */
+        case SG_VALUE_BLOCK:
+        case SG_VALUE_BYTES:
+                return sd_bus_message_append_array(m, 'y', v->bytes.data, v->bytes.size);
+        default: /* nothing is answered with words */
                 return -EOPNOTSUPP;
         }
+}
+
+static int put_option(sd_bus_message *m, const char *key, const struct sg_value *v)
+{
+        int r = sd_bus_message_open_container(m, 'e', "sv");
+
+        if (r >= 0)
+                r = sd_bus_message_append_basic(m, 's', key);
+        if (r >= 0)
+                r = sd_bus_message_open_container(m, 'v', sg_bus_type(v->type));
+        if (r >= 0)
+                r = put_value(m, v);
+        if (r >= 0)
+                r = sd_bus_message_close_container(m);
+        return r < 0 ? r : sd_bus_message_close_container(m);
+}
+
+static int put(struct sg_reply *r, const char *key, const struct sg_value *v)
+{
+        return of(r)->options ? put_option(of(r)->message, key, v) : put_value(of(r)->message, v);
+}
+
+static int open_options(struct sg_reply *r, const char *key)
+{
+        (void)key;
+        of(r)->options = true;
+        return sd_bus_message_open_container(of(r)->message, 'a', "{sv}");
+}
+
+static int close_options(struct sg_reply *r)
+{
+        of(r)->options = false;
+        return sd_bus_message_close_container(of(r)->message);
 }
 
 static int open_list(struct sg_reply *r, const char *key, const enum sg_value_type *types, size_t n)
@@ -68,6 +102,8 @@ int sg_bus_reply_init(struct sg_bus_reply *r, sd_bus_message *call)
                 .open_row = open_row,
                 .close_row = close_container,
                 .close_list = close_container,
+                .open_options = open_options,
+                .close_options = close_options,
         };
 
         *r = (struct sg_bus_reply){.reply.ops = &ops};

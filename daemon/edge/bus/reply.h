@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 /* Replies as D-Bus has them: what is put in becomes the message's values in that order; keys are
- * dropped. */
+ * dropped, but for those of options. */
 
 #include "core/ask/reply.h"
 #include <systemd/sd-bus.h>
@@ -12,6 +12,7 @@ struct sg_bus_reply {
         struct sg_reply reply; /* first, so that either is found from the other */
         sd_bus_message *message;
         char row[SG_BUS_ROW_MAX]; /* the types of a row of the list that is open */
+        bool options;             /* an a{sv} is open */
 };
 
 /* Answers to that call. */

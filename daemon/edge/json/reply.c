@@ -9,6 +9,21 @@ static struct sg_json_reply *of(struct sg_reply *r)
         return (struct sg_json_reply *)r;
 }
 
+/* What isn't UTF-8 has no JSON: null. */
+static json_t *bytes(const char *data, size_t size)
+{
+        return json_stringn(data ?: "", size) ?: json_null();
+}
+
+static json_t *block(const struct sg_bytes *b)
+{
+        json_t *list = json_array();
+
+        for (const char *p = b->data; list && p < b->data + b->size; p += strlen(p) + 1)
+                (void)json_array_append_new(list, bytes(p, strlen(p)));
+        return list;
+}
+
 static json_t *value(const struct sg_value *v)
 {
         switch (v->type) {
@@ -22,7 +37,11 @@ static json_t *value(const struct sg_value *v)
                 return json_integer((json_int_t)v->integer);
         case SG_VALUE_FLAG:
                 return json_boolean(v->number != 0);
-        default: /* a descriptor can't be sent; with the others nothing is answered */
+        case SG_VALUE_BLOCK:
+                return block(&v->bytes);
+        case SG_VALUE_BYTES:
+                return bytes(v->bytes.data, v->bytes.size);
+        default: /* a descriptor can't be sent; nothing is answered with words */
                 return json_null();
         }
 }
@@ -83,6 +102,18 @@ static int close_row(struct sg_reply *r)
         return 0;
 }
 
+/* As a row that is in no list. */
+static int open_options(struct sg_reply *r, const char *key)
+{
+        json_t *options = json_object();
+        int error = add(of(r), key, options);
+
+        if (error < 0)
+                return error;
+        of(r)->row = options;
+        return 0;
+}
+
 int sg_json_reply_init(struct sg_json_reply *r)
 {
         static const struct sg_reply_ops ops = {
@@ -91,6 +122,8 @@ int sg_json_reply_init(struct sg_json_reply *r)
                 .open_row = open_row,
                 .close_row = close_row,
                 .close_list = close_list,
+                .open_options = open_options,
+                .close_options = close_row,
         };
 
         *r = (struct sg_json_reply){.reply.ops = &ops, .root = json_object()};

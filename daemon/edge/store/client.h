@@ -9,8 +9,8 @@
 
 #include "base/list.h"
 #include "edge/common/worker.h"
+#include "edge/store/kept.h"
 #include "edge/store/proto.h"
-#include "edge/store/store.h"
 
 struct sg_store_request {
         struct sg_list link;
@@ -20,6 +20,7 @@ struct sg_store_request {
         sg_store_cb each, done;
         sg_attempt_cb attempt;
         sg_event_cb event;
+        sg_command_cb command;
         void *userdata;
         struct sg_job *known; /* SUBMIT: the job first stored under the token */
         uint64_t *ret_last_n; /* LOAD, together with */
@@ -41,6 +42,8 @@ struct sg_store {
         bool mourned; /* on_death has been called */
         void (*on_death)(void *userdata);
         void *death_userdata;
+        void (*on_kept)(uint64_t uid, int64_t bytes, void *userdata);
+        void *kept_userdata;
         sd_event_source *defer;
 };
 

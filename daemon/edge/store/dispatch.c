@@ -37,6 +37,8 @@ void sg_store_request_fail(struct sg_store *s, struct sg_store_request *q, int e
                 q->attempt(error, NULL, q->userdata);
         else if (q->event)
                 q->event(NULL, q->userdata);
+        else if (q->command)
+                q->command(error, NULL, 0, q->userdata);
         free_request(q);
 }
 
@@ -119,7 +121,7 @@ static void dispatch_done(struct sg_store *s, struct sg_store_request *q,
 {
         int result = (int)sg_store_message_i64(m, SG_STORE_TAG_RESULT);
 
-        if (result < 0 && !q->attempt) {
+        if (result < 0 && !q->attempt && !q->command) {
                 sg_store_request_fail(s, q, result);
                 return;
         }
@@ -134,7 +136,17 @@ static void dispatch_done(struct sg_store *s, struct sg_store_request *q,
                 finish_attempt(q, m, result);
         else if (q->event)
                 q->event(NULL, q->userdata);
+        else if (q->command)
+                q->command(result, m->fields[SG_STORE_TAG_BYTES].data,
+                           sg_store_message_u64(m, SG_STORE_TAG_COUNT), q->userdata);
         free_request(q);
+}
+
+static void dispatch_kept(struct sg_store *s, const struct sg_store_message *m)
+{
+        if (s->on_kept)
+                s->on_kept(sg_store_message_u64(m, SG_STORE_TAG_UID),
+                           sg_store_message_i64(m, SG_STORE_TAG_STORED), s->kept_userdata);
 }
 
 static int dispatch_status(struct sg_store *s, const struct sg_store_message *m)
@@ -161,6 +173,10 @@ int sg_store_dispatch(struct sg_store *s, const uint8_t *frame, size_t size)
                 return r;
         if (m.kind == SG_STORE_STATUS)
                 return dispatch_status(s, &m);
+        if (m.kind == SG_STORE_KEPT) {
+                dispatch_kept(s, &m);
+                return 0;
+        }
         if (!q || q->failed < 0)
                 return -EBADMSG;
         switch (m.kind) {

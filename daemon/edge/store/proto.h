@@ -4,8 +4,8 @@
  * What the daemon and the store's writer say to each other: each frame (edge/common/frames.h) is
  * one record, whose first field is the kind. Both ends are the same program image, so there is
  * nothing to negotiate. Requests are answered in order, each with any number of ROW or EVENT frames
- * and one DONE; STATUS comes in between, unasked, and one DONE says at first whether the writer can
- * work.
+ * and one DONE; STATUS and KEPT come in between, unasked, and one DONE says at first whether the
+ * writer can work.
  */
 
 #include "base/record.h"
@@ -21,12 +21,14 @@ enum sg_store_kind {
         SG_STORE_FINISH,
         SG_STORE_HOLD,
         SG_STORE_FREEZE_ROW, /* of an adopted job */
+        SG_STORE_FORGET,     /* commands of jobs that have ended: UID, COUNT bytes may stay */
         SG_STORE_FREEZE,     /* from here on no row is written */
         SG_STORE_RECORD,
         SG_STORE_INSPECT,
         SG_STORE_LOAD,
         SG_STORE_LIST,
         SG_STORE_EVENTS,
+        SG_STORE_COMMAND,
         SG_STORE_RETENTION,
         SG_STORE_CLOSE, /* the last one: an orderly end */
         /* replies */
@@ -34,6 +36,7 @@ enum sg_store_kind {
         SG_STORE_EVENT,
         SG_STORE_DONE,
         SG_STORE_STATUS, /* the writer's health has changed: RESULT, TEXT */
+        SG_STORE_KEPT,   /* of this user's jobs that have ended so much more is kept: UID, STORED */
 };
 
 enum sg_store_tag {
@@ -67,7 +70,7 @@ enum sg_store_tag {
         SG_STORE_TAG_ON,
         SG_STORE_TAG_SUBMITTED,
         SG_STORE_TAG_ARRAY,
-        SG_STORE_TAG_STORED,    /* bytes of what was submitted, of a live job */
+        SG_STORE_TAG_STORED,    /* i64: bytes of what was submitted */
         SG_STORE_TAG_BY,        /* a uid: who asked for the change of the job */
         SG_STORE_TAG_WHO,       /* str: the same in an event */
         SG_STORE_TAG_EXIT_CODE, /* i64 */

@@ -189,7 +189,39 @@ void sg_store_events(struct sg_store *s, uint64_t after_seq, uint64_t uid,
         sg_store_request_send(s, q, mark);
 }
 
-void sg_store_set_retention(struct sg_store *s, uint64_t max_jobs, uint64_t max_age_usec)
+void sg_store_command(struct sg_store *s, const struct sg_job_key *key, uint64_t most,
+                      sg_command_cb cb, void *userdata)
+{
+        struct sg_store_request *q;
+        size_t mark;
+
+        q = sg_store_request_new(s, SG_STORE_COMMAND, userdata, &mark);
+        if (!q) {
+                cb(-ENOMEM, NULL, 0, userdata);
+                return;
+        }
+        q->command = cb;
+        put_key(s->out, key);
+        sg_record_put_u64(s->out, SG_STORE_TAG_LIMIT, most);
+        sg_store_request_send(s, q, mark);
+}
+
+void sg_store_forget_commands(struct sg_store *s, uint64_t uid, uint64_t most, sg_store_cb cb,
+                              void *userdata)
+{
+        struct sg_store_request *q;
+        size_t mark;
+
+        q = begin(s, SG_STORE_FORGET, cb, userdata, &mark);
+        if (!q)
+                return;
+        sg_record_put_u64(s->out, SG_STORE_TAG_UID, uid);
+        sg_record_put_u64(s->out, SG_STORE_TAG_COUNT, most);
+        sg_store_request_send(s, q, mark);
+}
+
+void sg_store_set_retention(struct sg_store *s, uint64_t max_jobs, uint64_t max_age_usec,
+                            bool keep_commands)
 {
         struct sg_store_request *q;
         size_t mark;
@@ -199,6 +231,7 @@ void sg_store_set_retention(struct sg_store *s, uint64_t max_jobs, uint64_t max_
                 return;
         sg_record_put_u64(s->out, SG_STORE_TAG_COUNT, max_jobs);
         sg_record_put_u64(s->out, SG_STORE_TAG_TIME, max_age_usec);
+        sg_record_put_u64(s->out, SG_STORE_TAG_ON, keep_commands);
         sg_store_request_send(s, q, mark);
 }
 

@@ -309,6 +309,13 @@ void sg_store_on_death(struct sg_store *s, void (*dead)(void *userdata), void *u
         s->death_userdata = userdata;
 }
 
+void sg_store_on_kept(struct sg_store *s, void (*kept)(uint64_t uid, int64_t bytes, void *userdata),
+                      void *userdata)
+{
+        s->on_kept = kept;
+        s->kept_userdata = userdata;
+}
+
 static void say_goodbye(struct sg_store *s)
 {
         size_t mark = sg_worker_open(s->writer);
@@ -322,6 +329,7 @@ struct sg_store *sg_store_close(struct sg_store *s)
         if (!s)
                 return NULL;
         s->on_death = NULL;
+        s->on_kept = NULL;
         if (s->writer)
                 (void)sg_store_flush(s);
         if (s->writer && sg_worker_is_running(s->writer))

@@ -113,8 +113,9 @@ void sg_store_inspect(struct sg_store *s, const struct sg_job_key *key, enum sg_
                       sg_attempt_cb cb, void *userdata);
 
 /* The end of attempt key.attempt (0 = it never had one). COMMITs the row and, if it is final,
- * erases the spec (kept while other array tasks need it) and prunes history; else (to be run again)
- * keeps the figures of this attempt. After the COMMIT removes the attempt's directory. */
+ * erases of the spec what isn't kept (sg_spec_is_kept(); not while other array tasks need it) and
+ * prunes history; else (to be run again) keeps the figures of this attempt. After the COMMIT
+ * removes the attempt's directory. */
 void sg_store_finish(struct sg_store *s, const struct sg_job *job, sg_store_cb cb, void *userdata);
 
 /* Queries: `each` per job, in the order asked for, then `done` once. */
@@ -146,5 +147,7 @@ typedef void (*sg_event_cb)(const struct sg_event_row *row,
 void sg_store_events(struct sg_store *s, uint64_t after_seq, uint64_t uid,
                      const struct sg_job_key *job, uint64_t limit, sg_event_cb cb, void *userdata);
 
-/* How much history to keep; pruned in small steps as jobs finish. */
-void sg_store_set_retention(struct sg_store *s, uint64_t max_jobs, uint64_t max_age_usec);
+/* How much history to keep, pruned in small steps as jobs finish; and whether of those that end
+ * from now on the command is kept. */
+void sg_store_set_retention(struct sg_store *s, uint64_t max_jobs, uint64_t max_age_usec,
+                            bool keep_commands);

@@ -80,6 +80,16 @@ static int freeze_row(struct sg_writer *w, const struct sg_writer_item *i)
         return r < 0 ? r : sg_db_freeze(&w->db, &f.key, f.reasons, f.on);
 }
 
+static int forget_commands(struct sg_writer *w, const struct sg_writer_item *i)
+{
+        struct sg_store_message m;
+        int r = sg_store_message_parse(&m, i->frame, i->size);
+
+        return r < 0 ? r
+                     : sg_db_forget_commands(&w->db, sg_store_message_u64(&m, SG_STORE_TAG_UID),
+                                             sg_store_message_u64(&m, SG_STORE_TAG_COUNT));
+}
+
 static int apply_item(struct sg_writer *w, const struct sg_writer_item *i)
 {
         _cleanup_(sg_job_deinit) struct sg_job job;
@@ -102,17 +112,32 @@ static int apply_item(struct sg_writer *w, const struct sg_writer_item *i)
         }
 }
 
+static int apply(struct sg_writer *w, const struct sg_writer_item *i)
+{
+        switch (i->kind) {
+        case SG_STORE_FREEZE_ROW:
+                return freeze_row(w, i);
+        case SG_STORE_FORGET:
+                return forget_commands(w, i);
+        default:
+                return apply_item(w, i);
+        }
+}
+
 /* A negative return is the database's failure, and the batch's. */
 static int apply_in_savepoint(struct sg_writer *w, struct sg_writer_item *i)
 {
+        size_t kept = w->kept.size;
         int r;
 
         r = sg_db_savepoint(&w->db);
         if (r < 0)
                 return r;
-        i->result = i->kind == SG_STORE_FREEZE_ROW ? freeze_row(w, i) : apply_item(w, i);
+        i->result = apply(w, i);
         if (sg_db_failed(&w->db))
                 return i->result;
+        if (i->result < 0)
+                w->kept.size = kept;
         return sg_db_release(&w->db, i->result >= 0);
 }
 
@@ -157,9 +182,14 @@ static int commit_rows(struct sg_writer *w, size_t from, size_t to)
         if (r >= 0)
                 r = apply_rows(w, from, to);
         if (r >= 0)
+                r = w->kept.error;
+        if (r >= 0)
                 r = commit_applied(w);
-        if (r < 0)
+        if (r >= 0)
+                sg_record_append(&w->out, w->kept.data, w->kept.size);
+        else
                 sg_db_rollback(&w->db);
+        sg_record_deinit(&w->kept);
         return r;
 }
 

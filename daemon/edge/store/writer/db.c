@@ -256,7 +256,8 @@ int sg_db_open(struct sg_db *db, const char *path, sg_db_migrated_cb migrated, v
         *db = (struct sg_db){.finished = -1,
                              .max_jobs = SG_UNLIMITED,
                              .max_age_usec = SG_UNLIMITED,
-                             .max_bytes = SG_UNLIMITED};
+                             .max_bytes = SG_UNLIMITED,
+                             .keep_commands = true};
         db->path = strdup(path);
         if (!db->path)
                 return -ENOMEM;

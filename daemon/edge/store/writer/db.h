@@ -34,6 +34,10 @@ struct sg_db {
          * that a crash between the two leaves nothing that nobody knows of. */
         void (*forget)(const struct sg_job_key *key, void *userdata);
         void *forget_userdata;
+        bool keep_commands; /* of jobs that end */
+        /* So many bytes more (or less) are kept of this user's jobs that have ended. */
+        void (*kept)(uint64_t uid, int64_t bytes, void *userdata);
+        void *kept_userdata;
 };
 
 /* A row of jobs or events, or the reply they become: encoded, without allocating strings. */
@@ -90,6 +94,20 @@ int sg_db_bytes(struct sg_db *db, uint64_t *ret_used, uint64_t *ret_free);
 /* One small step of what retention asks for; `ended` jobs have just been added. */
 int sg_db_prune(struct sg_db *db, unsigned ended);
 
+/* --- kept.c: what is kept of a spec when its job has ended, until history forgets that --- */
+
+/* That of a job for which nobody needs all of it any more. */
+int sg_db_erase_spec(struct sg_db *db, int64_t spec, const struct sg_job *job);
+/* One that no row names any more goes, another one stays; 0 is none. */
+int sg_db_delete_spec(struct sg_db *db, int64_t spec);
+/* Forgets commands of this user, the oldest first, until at most so many bytes are kept; of
+ * everybody (SG_UNLIMITED) all. In steps: 1 = there is more to be forgotten. */
+int sg_db_forget_commands(struct sg_db *db, uint64_t uid, uint64_t most);
+/* Rows of a user each: uid, bytes. */
+int sg_db_kept(struct sg_db *db, sg_db_row_cb cb, void *userdata);
+/* The part of a spec that is kept. -EBADMSG; -ENODATA: it doesn't say what to run. */
+int sg_db_kept_part(const void *spec, size_t size, struct sg_record *out);
+
 /* --- query.c: what reads --- */
 
 /* With the size of what was submitted, in the column behind those of the job. */
@@ -100,7 +118,8 @@ int sg_db_job_by_token(struct sg_db *db, uint64_t uid, const char *token, sg_db_
 /* key->n 0 = of all jobs. */
 int sg_db_events(struct sg_db *db, uint64_t after_seq, uint64_t uid, const struct sg_job_key *key,
                  uint64_t limit, sg_db_row_cb cb, void *userdata);
-/* The submitted spec; -ENODATA once it is erased, -ENOENT if there is no such job. */
+/* The submitted spec, of a job that has ended what is kept of it; -ENODATA if that is nothing,
+ * -ENOENT if there is no such job. */
 int sg_db_spec(struct sg_db *db, const struct sg_job_key *key, sg_db_row_cb cb, void *userdata);
 /* The largest n ever given to a job that the database knows of, of whatever origin. */
 int sg_db_last_n(struct sg_db *db, uint64_t *ret);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What changes jobs in the database. Invariants: every job that isn't final has its spec, and no
- * final one has; a spec that array tasks share goes with the last of them; a change of state,
- * reason or hold leaves an event row; a row is written without `hold` and `frozen` (store.h).
+ * final one has, but may have what is kept of it (kept.c); a change of state, reason or hold leaves
+ * an event row; a row is written without `hold` and `frozen` (store.h).
  */
 
 #include "base/time-util.h"
@@ -21,7 +21,8 @@
 
 #define PARAMETER_SPEC ((int)sg_job_n_fields + 1)
 #define PARAMETER_TOKEN ((int)sg_job_n_fields + 2)
-#define PARAMETER_ERASE ((int)sg_job_n_fields + 1)
+#define PARAMETER_OVER ((int)sg_job_n_fields + 1)
+#define PARAMETER_FORGET ((int)sg_job_n_fields + 2)
 
 /* b: for statements that have a second parameter */
 static int bind_int64(struct sg_db *db, enum sg_sql id, int64_t a, int64_t b, sqlite3_stmt **ret)
@@ -162,7 +163,7 @@ int sg_db_submit(struct sg_db *db, const struct sg_job *template, const char *ta
 /* What the row was before an update, as far as it matters. */
 struct old_job {
         uint64_t state, attempt;
-        int64_t spec; /* 0 = none */
+        int64_t spec, kept; /* 0 = none */
         bool hold;
         bool same; /* state and reason are the new job's */
 };
@@ -187,6 +188,7 @@ static int old_job_get(struct sg_db *db, const struct sg_job *job, struct old_jo
         *ret = (struct old_job){
                 .state = (uint64_t)sqlite3_column_int64(stmt, 0),
                 .spec = sqlite3_column_int64(stmt, 3),
+                .kept = sqlite3_column_int64(stmt, 5),
                 .attempt = (uint64_t)sqlite3_column_int64(stmt, 4),
                 .hold = sqlite3_column_int64(stmt, 2) != 0,
         };
@@ -196,8 +198,8 @@ static int old_job_get(struct sg_db *db, const struct sg_job *job, struct old_jo
         return 0;
 }
 
-static int write_row(struct sg_db *db, const struct sg_job *job, bool erase,
-                     struct old_job *ret_old)
+/* Once its job is over a row has a command only if the spec is kept, too. */
+static int write_row(struct sg_db *db, const struct sg_job *job, bool over, struct old_job *ret_old)
 {
         sqlite3_stmt *stmt;
         int r;
@@ -208,7 +210,10 @@ static int write_row(struct sg_db *db, const struct sg_job *job, bool erase,
         r = bind_job(db, SG_SQL_JOB_UPDATE, job, &stmt);
         if (r < 0)
                 return r;
-        (void)sqlite3_bind_int64(stmt, PARAMETER_ERASE, erase);
+        (void)sqlite3_bind_int64(stmt, PARAMETER_OVER, over);
+        (void)sqlite3_bind_int64(stmt, PARAMETER_FORGET,
+                                 over && ret_old->kept == 0 &&
+                                         (ret_old->spec == 0 || !db->keep_commands));
         r = sg_db_run(db, stmt);
         if (r < 0)
                 return r;
@@ -254,8 +259,8 @@ int sg_db_freeze(struct sg_db *db, const struct sg_job_key *key, uint64_t reason
         return r < 0 || sqlite3_changes(db->handle) > 0 ? r : -ENOENT;
 }
 
-/* The row needs this spec no more: it goes, unless other tasks of the array do. */
-static int drop_spec(struct sg_db *db, int64_t spec)
+/* The job needs this spec no more: it is erased, unless other tasks of the array do. */
+static int drop_spec(struct sg_db *db, int64_t spec, const struct sg_job *job)
 {
         sqlite3_stmt *stmt;
         int64_t users = 0;
@@ -271,9 +276,7 @@ static int drop_spec(struct sg_db *db, int64_t spec)
                 if (r >= 0 && users <= 0)
                         r = run_int64(db, SG_SQL_SHARE_DELETE, spec, 0);
         }
-        if (r >= 0 && users <= 0)
-                r = run_int64(db, SG_SQL_SPEC_DELETE, spec, 0);
-        return r;
+        return r < 0 || users > 0 ? r : sg_db_erase_spec(db, spec, job);
 }
 
 /* An attempt that isn't the job's last gets a row of its own; the last one is the job's. */
@@ -298,7 +301,7 @@ int sg_db_finish(struct sg_db *db, const struct sg_job *job)
                 return job->key.attempt > 0 ? keep_attempt(db, job) : 0;
         if (!sg_job_state_is_final(old.state) && db->finished >= 0)
                 db->finished++;
-        return old.spec > 0 ? drop_spec(db, old.spec) : 0;
+        return old.spec > 0 ? drop_spec(db, old.spec, job) : 0;
 }
 
 /* --- retention ------------------------------------------------------------------------------ */
@@ -338,6 +341,8 @@ static int prune_jobs(struct sg_db *db, enum sg_sql id, int64_t a, int64_t b)
                 db->finished--;
                 r = forget_job(db, (const char *)sqlite3_column_text(stmt, 0),
                                sqlite3_column_int64(stmt, 1));
+                if (r >= 0)
+                        r = sg_db_delete_spec(db, sqlite3_column_int64(stmt, 2));
                 if (r < 0) {
                         (void)sqlite3_reset(stmt);
                         return r;

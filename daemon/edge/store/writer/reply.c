@@ -123,3 +123,36 @@ int sg_writer_reply_event(sqlite3_stmt *row, void *userdata)
         }
         return sg_writer_reply_close(w, mark);
 }
+
+static int put_kept(struct sg_record *out, uint64_t uid, int64_t bytes)
+{
+        size_t mark = sg_frame_open(out);
+
+        sg_record_put_u64(out, SG_STORE_TAG_KIND, SG_STORE_KEPT);
+        sg_record_put_u64(out, SG_STORE_TAG_UID, uid);
+        sg_record_put_i64(out, SG_STORE_TAG_STORED, bytes);
+        return sg_frame_close(out, mark, SG_STORE_FRAME_MAX);
+}
+
+int sg_writer_tell_kept(sqlite3_stmt *row, void *userdata)
+{
+        struct sg_writer *w = userdata;
+
+        return put_kept(&w->out, (uint64_t)sqlite3_column_int64(row, 0),
+                        sqlite3_column_int64(row, 1));
+}
+
+/* Without memory for it the COMMIT fails. */
+void sg_writer_note_kept(uint64_t uid, int64_t bytes, void *userdata)
+{
+        struct sg_writer *w = userdata;
+
+        if (put_kept(&w->kept, uid, bytes) < 0)
+                w->kept.error = -ENOMEM;
+}
+
+int sg_writer_take_kept(sqlite3_stmt *row, void *userdata)
+{
+        return sg_db_kept_part(sqlite3_column_blob(row, 0), (size_t)sqlite3_column_bytes(row, 0),
+                               userdata);
+}

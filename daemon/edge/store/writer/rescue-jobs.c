@@ -244,15 +244,23 @@ static int on_orphan(sqlite3_stmt *row, void *userdata)
         return r;
 }
 
-#define ORPHANS "id NOT IN (SELECT spec FROM jobs WHERE spec IS NOT NULL)"
+#define ORPHANS                                                                                    \
+        "id NOT IN (SELECT ifnull(spec, kept) FROM jobs WHERE ifnull(spec, kept) IS NOT NULL)"
 
 int sg_rescue_jobs(struct sg_rescue *s)
 {
         static const char *const fit[] = {
+                /* of an array whose last task is set aside: all of it is still there */
+                "UPDATE jobs SET kept = NULL, command = NULL"
+                " WHERE kept IN (SELECT id FROM specs WHERE ended_usec = 0)"
+                " AND kept NOT IN (SELECT spec FROM jobs WHERE spec IS NOT NULL)",
                 "DELETE FROM specs WHERE " ORPHANS,
                 "UPDATE jobs SET spec = NULL WHERE spec NOT IN (SELECT id FROM specs)",
+                "UPDATE jobs SET kept = NULL, command = NULL"
+                " WHERE kept NOT IN (SELECT id FROM specs)",
                 "INSERT INTO spec_shares (spec, users) SELECT spec, count(*) FROM jobs"
-                " WHERE spec IS NOT NULL GROUP BY spec HAVING count(*) > 1",
+                " WHERE spec IS NOT NULL GROUP BY spec"
+                " HAVING count(*) > 1 OR spec IN (SELECT kept FROM jobs)",
                 "DELETE FROM sqlite_sequence WHERE name = 'jobs'",
                 "INSERT INTO sqlite_sequence (name, seq) VALUES ('jobs', ?1)",
         };

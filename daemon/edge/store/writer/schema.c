@@ -22,7 +22,9 @@
 /*
  * jobs_key is also the order of listings: n first. jobs_live is small, so that finding what to
  * recover doesn't read history; jobs_ended is for pruning. A client token lives as long as its job.
- * A spec belongs to one job, unless spec_shares counts the array tasks that still need it.
+ * A spec belongs to one job, or to the tasks of an array; spec_shares counts those that still need
+ * all of it. Who has ended names what is kept of it as `kept`, which has a time once all of them
+ * have.
  */
 const char *const sg_sql_migrations[] = {
         "CREATE TABLE jobs ("
@@ -125,6 +127,13 @@ const char *const sg_sql_migrations[] = {
         ("ALTER TABLE events ADD COLUMN exit_code INTEGER NOT NULL DEFAULT -1;"
          "ALTER TABLE events ADD COLUMN signal INTEGER NOT NULL DEFAULT 0;"
          "ALTER TABLE events ADD COLUMN who TEXT;"),
+        /* Commands of jobs that have ended. Of those before it, nothing is there. */
+        ("ALTER TABLE specs ADD COLUMN uid INTEGER NOT NULL DEFAULT 0;"
+         "ALTER TABLE specs ADD COLUMN ended_usec INTEGER NOT NULL DEFAULT 0;"
+         "ALTER TABLE specs ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;"
+         "CREATE INDEX specs_kept ON specs (uid, ended_usec, bytes) WHERE ended_usec > 0;"
+         "ALTER TABLE jobs ADD COLUMN kept INTEGER;"
+         "CREATE INDEX jobs_kept ON jobs (kept) WHERE kept IS NOT NULL;"),
 };
 
 const unsigned sg_sql_n_migrations = SG_ELEMENTSOF(sg_sql_migrations);

@@ -16,6 +16,7 @@ _Static_assert(SG_JOB_FINAL == 32, "the SQL below and in schema.c has this numbe
 #define LIVE "state < 32"
 #define FROZEN_IN_ROW LIVE " AND adopted = 0 AND frozen <> 0"
 #define FINAL "state >= 32"
+#define KEPT "ended_usec > 0"
 
 /* In the texts, "@" stands for the list of all of a job's columns. */
 #define QUERY                                                                                      \
@@ -28,7 +29,7 @@ _Static_assert(SG_JOB_FINAL == 32, "the SQL below and in schema.c has this numbe
         "SELECT seq, time_usec, origin, n, attempt, uid, state, reason, exit_code, signal, who"    \
         " FROM events"
 #define EVENT_FILTER "(?2 = -1 OR uid = ?2) AND (?3 = 0 OR (n = ?3 AND origin = ?5))"
-#define PRUNE(which) "DELETE FROM jobs WHERE handle IN (" which ") RETURNING origin, n"
+#define PRUNE(which) "DELETE FROM jobs WHERE handle IN (" which ") RETURNING origin, n, kept"
 
 static const char *const texts[_SG_SQL_MAX] = {
         [SG_SQL_BEGIN] = "BEGIN IMMEDIATE",
@@ -42,7 +43,7 @@ static const char *const texts[_SG_SQL_MAX] = {
                               " WHERE n = ?2 AND origin = ?1",
         [SG_SQL_JOBS_FROZEN] = "SELECT origin, n, attempt, frozen FROM jobs WHERE " FROZEN_IN_ROW,
         [SG_SQL_JOBS_FROZEN_ELSEWHERE] = "UPDATE jobs SET frozen = 0 WHERE " FROZEN_IN_ROW,
-        [SG_SQL_JOB_OLD] = "SELECT state, reason, hold, spec, attempt FROM jobs"
+        [SG_SQL_JOB_OLD] = "SELECT state, reason, hold, spec, attempt, kept FROM jobs"
                            " WHERE n = ?2 AND origin = ?1",
         [SG_SQL_JOB_BY_TOKEN] = "SELECT @ FROM jobs WHERE uid = ?1 AND token = ?2",
         /* The length alone: what was submitted isn't read for that. */
@@ -56,9 +57,23 @@ static const char *const texts[_SG_SQL_MAX] = {
                           " ifnull((SELECT max(n) FROM jobs INDEXED BY jobs_key), 0))",
         [SG_SQL_COUNT_FINISHED] = "SELECT count(*) FROM jobs INDEXED BY jobs_ended WHERE " FINAL,
         [SG_SQL_SPEC_INSERT] = "INSERT INTO specs (body) VALUES (?1)",
-        [SG_SQL_SPEC_GET] = "SELECT specs.body FROM jobs LEFT JOIN specs ON specs.id = jobs.spec"
-                            " WHERE n = ?2 AND origin = ?1",
-        [SG_SQL_SPEC_DELETE] = "DELETE FROM specs WHERE id = ?1",
+        [SG_SQL_SPEC_GET] =
+                "SELECT specs.body FROM jobs LEFT JOIN specs ON specs.id = ifnull(spec, kept)"
+                " WHERE n = ?2 AND origin = ?1",
+        [SG_SQL_SPEC_KEEP] = "UPDATE specs SET body = ?2, uid = ?3, ended_usec = ?4, bytes = ?5"
+                             " WHERE id = ?1",
+        [SG_SQL_SPEC_UNNAME] = "UPDATE jobs SET kept = NULL, command = NULL WHERE kept = ?1",
+        [SG_SQL_SPEC_DELETE] = "DELETE FROM specs WHERE id = ?1"
+                               " AND NOT EXISTS (SELECT 1 FROM jobs WHERE kept = ?1)"
+                               " AND NOT EXISTS (SELECT 1 FROM spec_shares WHERE spec = ?1)"
+                               " RETURNING uid, bytes",
+        [SG_SQL_KEPT_SUMS] = "SELECT uid, sum(bytes) FROM specs INDEXED BY specs_kept"
+                             " WHERE " KEPT " GROUP BY uid",
+        [SG_SQL_KEPT_SUM] = "SELECT ifnull(sum(bytes), 0) FROM specs INDEXED BY specs_kept"
+                            " WHERE " KEPT " AND uid = ?1",
+        [SG_SQL_KEPT_ANY] = "SELECT uid FROM specs INDEXED BY specs_kept WHERE " KEPT " LIMIT 1",
+        [SG_SQL_KEPT_OLDEST] = "SELECT id, bytes FROM specs INDEXED BY specs_kept"
+                               " WHERE " KEPT " AND uid = ?1 ORDER BY ended_usec LIMIT 1",
         [SG_SQL_SHARE_INSERT] = "INSERT INTO spec_shares (spec, users) VALUES (?1, ?2)",
         [SG_SQL_SHARE_DROP] =
                 "UPDATE spec_shares SET users = users - 1 WHERE spec = ?1 RETURNING users",
@@ -120,22 +135,29 @@ static bool is_updated(const char *column)
         return true;
 }
 
-/* If the parameter behind the fields is true, what a job needs only while it lives is dropped. */
+/* Two parameters behind the fields: whether the job is over, so that what it needs only while it
+ * lives is dropped; and whether its command is, too. A row without a spec is of one that has ended.
+ */
 static void put_update(sqlite3_str *out)
 {
-        int over = (int)sg_job_n_fields + 1;
+        int over = (int)sg_job_n_fields + 1, forget = over + 1;
 
         sqlite3_str_appendall(out, "UPDATE jobs SET ");
         for (size_t i = 0; i < sg_job_n_fields; i++) {
                 const char *column = sg_job_fields[i].column;
 
-                if (is_updated(column))
+                if (strcmp(column, "command") == 0)
+                        sqlite3_str_appendf(out,
+                                            "command=iif(?%d,NULL,iif(spec IS NULL,command,?%d)),",
+                                            forget, sg_job_fields[i].tag);
+                else if (is_updated(column))
                         sqlite3_str_appendf(out, "%s=?%d,", column, sg_job_fields[i].tag);
         }
         sqlite3_str_appendf(out,
-                            "spec=iif(?%d,NULL,spec),frozen=iif(?%d,0,frozen)"
+                            "spec=iif(?%d,NULL,spec),frozen=iif(?%d,0,frozen),"
+                            "kept=iif(?%d AND NOT ?%d,ifnull(spec,kept),kept)"
                             " WHERE n=?2 AND origin=?1",
-                            over, over);
+                            over, over, over, forget);
 }
 
 char *sg_sql_text(enum sg_sql id)

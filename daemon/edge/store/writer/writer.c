@@ -33,6 +33,8 @@ static int load(struct sg_writer *w)
 
         r = sg_db_live_jobs(&w->db, sg_writer_reply_live, w);
         if (r >= 0)
+                r = sg_db_kept(&w->db, sg_writer_tell_kept, w);
+        if (r >= 0)
                 r = sg_db_last_n(&w->db, &last);
         if (r >= 0)
                 r = sg_attempts_each(&w->attempts, max_n, &last);
@@ -91,6 +93,25 @@ static int events(struct sg_writer *w, const struct sg_store_message *m)
         return sg_writer_reply_done(w, r);
 }
 
+static int command(struct sg_writer *w, const struct sg_store_message *m)
+{
+        _cleanup_(sg_record_deinitp) struct sg_record part = {0};
+        struct sg_job_key key;
+        size_t mark;
+        int r;
+
+        r = sg_writer_message_key(m, &key);
+        if (r >= 0)
+                r = sg_db_spec(&w->db, &key, sg_writer_take_kept, &part);
+        if (r >= 0 && part.size > sg_store_message_u64(m, SG_STORE_TAG_LIMIT))
+                r = -EFBIG;
+        mark = sg_writer_done_open(w, r);
+        sg_record_put_u64(&w->out, SG_STORE_TAG_COUNT, part.size);
+        if (r >= 0)
+                sg_record_put(&w->out, SG_STORE_TAG_BYTES, part.data, part.size);
+        return sg_writer_reply_close(w, mark);
+}
+
 static int run_query(struct sg_writer *w, const struct sg_store_message *m)
 {
         switch (m->kind) {
@@ -100,9 +121,12 @@ static int run_query(struct sg_writer *w, const struct sg_store_message *m)
                 return list(w, m);
         case SG_STORE_EVENTS:
                 return events(w, m);
+        case SG_STORE_COMMAND:
+                return command(w, m);
         case SG_STORE_RETENTION:
                 w->db.max_jobs = sg_store_message_u64(m, SG_STORE_TAG_COUNT);
                 w->db.max_age_usec = sg_store_message_u64(m, SG_STORE_TAG_TIME);
+                w->db.keep_commands = sg_store_message_u64(m, SG_STORE_TAG_ON) != 0;
                 return sg_writer_reply_done(w, 0);
         default:
                 return -EBADMSG;
@@ -267,6 +291,8 @@ static int open_db(struct sg_writer *w, const char *state_dir, char why[SG_RESCU
         w->db.max_bytes = sg_disk_size(w->attempts.state_fd) / 8 * 5;
         w->db.forget = forget;
         w->db.forget_userdata = w;
+        w->db.kept = sg_writer_note_kept;
+        w->db.kept_userdata = w;
         return r;
 }
 

@@ -38,6 +38,7 @@ struct sg_writer {
         struct sg_db db;
         struct sg_inbox in;
         struct sg_record out;
+        struct sg_record kept; /* frames of KEPT, to be sent if the present COMMIT is one */
         struct sg_writer_item batch[SG_WRITER_BATCH_MAX];
         size_t n_batch;
         uint64_t submitted_bytes; /* of new jobs, in the present COMMIT */
@@ -86,3 +87,9 @@ int sg_writer_reply_row(sqlite3_stmt *row, void *userdata);
 /* … of sg_db_live_jobs() */
 int sg_writer_reply_live(sqlite3_stmt *row, void *userdata);
 int sg_writer_reply_event(sqlite3_stmt *row, void *userdata);
+/* … of sg_db_kept() */
+int sg_writer_tell_kept(sqlite3_stmt *row, void *userdata);
+/* What is kept of a spec, into the record of `userdata`. */
+int sg_writer_take_kept(sqlite3_stmt *row, void *userdata);
+/* db->kept: one frame more in w->kept. */
+void sg_writer_note_kept(uint64_t uid, int64_t bytes, void *userdata);

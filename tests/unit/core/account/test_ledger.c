@@ -164,13 +164,69 @@ static void test_many_users(void **state)
         sg_ledger_free(l);
 }
 
+/* What is kept gives way to what is stored: of each user beyond the own bound, … */
+static void test_kept_gives_way(void **state)
+{
+        struct sg_ledger *l = ledger(1, 1);
+        uint64_t most;
+        uint32_t uid;
+
+        (void)state;
+        sg_ledger_bound(l, SG_CHARGE_STORED, 800, 8000);
+        assert_false(sg_ledger_yields(l, &uid, &most));
+        assert_int_equal(sg_ledger_book(l, ALICE, SG_CHARGE_KEPT, 800), 0);
+        assert_int_equal(sg_ledger_book(l, BOB, SG_CHARGE_KEPT, 100), 0);
+        assert_false(sg_ledger_yields(l, &uid, &most));
+        assert_int_equal(sg_ledger_take(l, ALICE, SG_CHARGE_STORED, 400), 0);
+        assert_true(sg_ledger_yields(l, &uid, &most));
+        assert_int_equal(uid, ALICE);
+        assert_int_equal(most, 350); /* an eighth more than it must */
+        sg_ledger_give(l, ALICE, SG_CHARGE_KEPT, 450);
+        assert_false(sg_ledger_yields(l, &uid, &most));
+        assert_int_equal(sg_ledger_take(l, ALICE, SG_CHARGE_STORED, 400), 0);
+        assert_true(sg_ledger_yields(l, &uid, &most));
+        assert_int_equal(uid, ALICE);
+        assert_int_equal(most, 0);
+        sg_ledger_free(l);
+}
+
+/* … and of all beyond theirs: then of who has most. Root's counts by itself. */
+static void test_largest_kept_gives_way(void **state)
+{
+        struct sg_ledger *l = ledger(1, 1);
+        uint64_t most;
+        uint32_t uid;
+
+        (void)state;
+        sg_ledger_bound(l, SG_CHARGE_STORED, 1000, 1600);
+        assert_int_equal(sg_ledger_book(l, 0, SG_CHARGE_KEPT, 1500), 0);
+        assert_int_equal(sg_ledger_book(l, ALICE, SG_CHARGE_KEPT, 600), 0);
+        assert_int_equal(sg_ledger_book(l, BOB, SG_CHARGE_KEPT, 900), 0);
+        assert_false(sg_ledger_yields(l, &uid, &most));
+        assert_int_equal(sg_ledger_take(l, CAROL, SG_CHARGE_STORED, 800), 0);
+        assert_true(sg_ledger_yields(l, &uid, &most));
+        assert_int_equal(uid, BOB);
+        assert_int_equal(most, 100); /* 800 are left for both, and an eighth less */
+        assert_int_equal(sg_ledger_book(l, 0, SG_CHARGE_KEPT, 200), 0);
+        assert_true(sg_ledger_yields(l, &uid, &most));
+        assert_int_equal(uid, 0);
+        assert_int_equal(most, 1400);
+        sg_ledger_free(l);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_one_user_is_bounded), cmocka_unit_test(test_kinds),
-                cmocka_unit_test(test_newcomers_find_room), cmocka_unit_test(test_root_is_apart),
-                cmocka_unit_test(test_who_gives_way),       cmocka_unit_test(test_bounds_change),
-                cmocka_unit_test(test_many_users),          cmocka_unit_test(test_booked),
+                cmocka_unit_test(test_one_user_is_bounded),
+                cmocka_unit_test(test_kinds),
+                cmocka_unit_test(test_newcomers_find_room),
+                cmocka_unit_test(test_root_is_apart),
+                cmocka_unit_test(test_who_gives_way),
+                cmocka_unit_test(test_bounds_change),
+                cmocka_unit_test(test_many_users),
+                cmocka_unit_test(test_booked),
+                cmocka_unit_test(test_kept_gives_way),
+                cmocka_unit_test(test_largest_kept_gives_way),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

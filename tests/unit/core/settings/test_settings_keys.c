@@ -18,6 +18,7 @@ static const struct sample {
         {"Logs", "Keep", "0", "101"},
         {"History", "KeepJobs", "1000", "0"},
         {"History", "KeepTime", "infinity", "0"},
+        {"Store", "KeepCommands", "no", "some"},
         {"Monitor", "Interval", "250ms", "50ms"},
         {"Monitor", "MaxInterval", "1min", "2h"},
         {"Metrics", "TextFile", "/var/lib/prometheus/node-exporter", "metrics"},

@@ -44,6 +44,39 @@ static void test_json(void **state)
         sg_json_reply_deinit(&r);
 }
 
+/* Options, and strings and bytes as requests have them. */
+static void write_command(struct sg_reply *r)
+{
+        static const char argv[] = "a\0b c";
+
+        sg_reply_open_options(r, "options");
+        sg_reply_text(r, "name", "train");
+        sg_reply_u64(r, "mem", 4096);
+        sg_reply_value(r, "retry", &(struct sg_value){.type = SG_VALUE_U32, .number = 3});
+        sg_reply_i32(r, "priority", -1);
+        sg_reply_flag(r, "pin", true);
+        sg_reply_close_options(r);
+        sg_reply_value(
+                r, "argv",
+                &(struct sg_value){.type = SG_VALUE_BLOCK, .bytes = {argv, sizeof(argv), NULL}});
+        sg_reply_value(r, "script", &(struct sg_value){.type = SG_VALUE_BYTES});
+}
+
+static void test_command_in_json(void **state)
+{
+        struct sg_json_reply r;
+        _cleanup_free_ char *text = NULL;
+
+        (void)state;
+        assert_int_equal(sg_json_reply_init(&r), 0);
+        write_command(&r.reply);
+        assert_int_equal(sg_json_reply_dump(&r, &text), 0);
+        assert_string_equal(text, "{\"options\":{\"name\":\"train\",\"mem\":4096,\"retry\":3,"
+                                  "\"priority\":-1,\"pin\":true},\"argv\":[\"a\",\"b c\"],"
+                                  "\"script\":\"\"}");
+        sg_json_reply_deinit(&r);
+}
+
 static sd_bus_message *new_call(sd_bus *bus)
 {
         sd_bus_message *call = NULL;
@@ -84,6 +117,46 @@ static void test_bus(void **state)
         assert_true(sd_bus_message_read(r.message, "(sti)", &first, &memory, &status) > 0);
         assert_true(memory == SG_UNLIMITED);
         assert_int_equal(status, -1);
+        sg_bus_reply_deinit(&r);
+        sd_bus_message_unref(call);
+        sd_bus_unref(bus);
+}
+
+static void test_command_on_bus(void **state)
+{
+        sd_bus *bus = twice_bus();
+        sd_bus_message *call = new_call(bus);
+        struct sg_bus_reply r;
+        const char *keys[5], *name;
+        const void *argv;
+        uint64_t mem;
+        uint32_t retry;
+        int32_t priority;
+        int pin;
+        size_t size;
+
+        (void)state;
+        assert_true(sg_bus_reply_init(&r, call) >= 0);
+        write_command(&r.reply);
+        assert_int_equal(r.reply.error < 0 ? r.reply.error : 0, 0);
+        assert_true(sd_bus_message_seal(r.message, 2, 0) >= 0);
+        assert_string_equal(sd_bus_message_get_signature(r.message, true), "a{sv}ayay");
+        assert_true(sd_bus_message_rewind(r.message, true) >= 0);
+        assert_true(sd_bus_message_read(r.message, "a{sv}", 5, &keys[0], "s", &name, &keys[1], "t",
+                                        &mem, &keys[2], "u", &retry, &keys[3], "i", &priority,
+                                        &keys[4], "b", &pin) > 0);
+        assert_string_equal(keys[0], "name");
+        assert_string_equal(keys[4], "pin");
+        assert_string_equal(name, "train");
+        assert_int_equal(mem, 4096);
+        assert_int_equal(retry, 3);
+        assert_int_equal(priority, -1);
+        assert_true(pin);
+        assert_true(sd_bus_message_read_array(r.message, 'y', &argv, &size) > 0);
+        assert_int_equal(size, 6);
+        assert_memory_equal(argv, "a\0b c", 6);
+        assert_true(sd_bus_message_read_array(r.message, 'y', &argv, &size) > 0);
+        assert_int_equal(size, 0);
         sg_bus_reply_deinit(&r);
         sd_bus_message_unref(call);
         sd_bus_unref(bus);
@@ -191,10 +264,11 @@ static void test_kinds(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_json),        cmocka_unit_test(test_bus),
-                cmocka_unit_test(test_failure),     cmocka_unit_test(test_refusal),
-                cmocka_unit_test(test_bare_error),  cmocka_unit_test(test_kinds),
-                cmocka_unit_test(test_broken_text),
+                cmocka_unit_test(test_json),           cmocka_unit_test(test_bus),
+                cmocka_unit_test(test_failure),        cmocka_unit_test(test_refusal),
+                cmocka_unit_test(test_bare_error),     cmocka_unit_test(test_kinds),
+                cmocka_unit_test(test_broken_text),    cmocka_unit_test(test_command_in_json),
+                cmocka_unit_test(test_command_on_bus),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

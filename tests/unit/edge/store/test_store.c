@@ -78,7 +78,7 @@ static void test_last_of_all_origins(void **state)
         assert_int_equal(submit(s, 3), 0);
         load(s, &a, &last);
         assert_int_equal(last, 7);
-        sg_store_set_retention(s, 0, SG_UNLIMITED);
+        sg_store_set_retention(s, 0, SG_UNLIMITED, true);
         job.state = SG_JOB_EXITED;
         assert_int_equal(write_job(s, sg_store_finish, &job), 0);
         sg_store_close(s);
@@ -485,7 +485,7 @@ static void test_retention(void **state)
                 assert_int_equal(submit(s, n), 0);
         for (uint64_t n = 2; n <= 20; n++)
                 assert_int_equal(end_job(s, n), 0);
-        sg_store_set_retention(s, 5, SG_UNLIMITED);
+        sg_store_set_retention(s, 5, SG_UNLIMITED, true);
         assert_int_equal(end_job(s, 30), 0);
         query(s, &q, &a);
         assert_int_equal(a.rows, 5); /* those that ended last */
@@ -495,7 +495,7 @@ static void test_retention(void **state)
         load(s, &a, &last);
         assert_int_equal(a.rows, 10);
         /* All are old: even the newest goes, and its number is never given again. */
-        sg_store_set_retention(s, SG_UNLIMITED, SG_USEC_PER_SEC);
+        sg_store_set_retention(s, SG_UNLIMITED, SG_USEC_PER_SEC, true);
         for (uint64_t n = 21; n <= 29; n++)
                 assert_int_equal(end_job(s, n), 0);
         query(s, &q, &a);

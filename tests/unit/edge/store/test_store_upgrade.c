@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Databases of earlier versions: what becomes of them, and what if that goes wrong. */
 
+#include "edge/store/kept.h"
 #include "tests/unit/edge/store/test_store_old.h"
 #include <sys/prctl.h>
 #include <sys/statvfs.h>
@@ -118,7 +119,7 @@ static void test_goes_on(void **state)
                 job.state = SG_JOB_KILLED;
                 assert_int_equal(write_job(s, sg_store_finish, &job), 0);
         }
-        sg_store_set_retention(s, 3, SG_UNLIMITED);
+        sg_store_set_retention(s, 3, SG_UNLIMITED, true);
         job.key.n = 1;
         assert_int_equal(write_job(s, sg_store_finish, &job), 0);
         sg_store_close(s);
@@ -126,6 +127,56 @@ static void test_goes_on(void **state)
         expect_answer("0", "SELECT count(*) FROM spec_shares");
         expect_answer("3", "SELECT count(*) FROM jobs WHERE state >= 32");
         expect_answer("6", "SELECT count(*) FROM jobs WHERE state < 32");
+        answer_reset(&a);
+}
+
+struct kept {
+        unsigned calls;
+        int result;
+        size_t size;
+};
+
+static void on_command(int result, const void *part, size_t size, void *userdata)
+{
+        struct kept *k = userdata;
+
+        (void)part;
+        k->calls++;
+        k->result = result;
+        k->size = result < 0 ? 0 : size;
+}
+
+static int ask_command(struct sg_store *s, uint64_t n)
+{
+        const struct sg_job_key key = {.origin = HOME, .n = n};
+        struct kept k = {.calls = 0};
+
+        sg_store_command(s, &key, 4096, on_command, &k);
+        assert_int_equal(sg_store_flush(s), 0);
+        assert_int_equal(k.calls, 1);
+        return k.result < 0 ? k.result : (int)k.size;
+}
+
+/* Of those that had ended nothing was kept. Of those that end now what their specification says is.
+ */
+static void test_commands(void **state)
+{
+        struct sg_store *s;
+        struct answer a = {.calls = 0};
+
+        (void)state;
+        make_old("");
+        s = open_store();
+        for (uint64_t n = 5; n <= 11; n++)
+                assert_int_equal(ask_command(s, n), -ENODATA);
+        get(s, 3, &a);
+        a.job.state = SG_JOB_EXITED;
+        a.job.ended_usec = 5;
+        assert_int_equal(write_job(s, sg_store_finish, &a.job), 0);
+        assert_int_equal(ask_command(s, 3), 11); /* "train" */
+        get(s, 3, &a);
+        assert_string_equal(a.job.command, "train --epochs 3");
+        sg_store_close(s);
         answer_reset(&a);
 }
 
@@ -168,6 +219,16 @@ static void expect_plans(void)
         expect_plan(SG_SQL_PRUNE_AGE,
                     "SEARCH jobs USING INTEGER PRIMARY KEY (rowid=?); LIST SUBQUERY 1; "
                     "SEARCH jobs USING INDEX jobs_ended (ended_usec<?); ");
+        expect_plan(SG_SQL_SPEC_UNNAME, "SEARCH jobs USING INDEX jobs_kept (kept=?); ");
+        expect_plan(SG_SQL_SPEC_DELETE,
+                    "SEARCH specs USING INTEGER PRIMARY KEY (rowid=?); SCALAR SUBQUERY 1; "
+                    "SEARCH jobs USING COVERING INDEX jobs_kept (kept=?); SCALAR SUBQUERY 2; "
+                    "SEARCH spec_shares USING INTEGER PRIMARY KEY (rowid=?); ");
+        expect_plan(SG_SQL_KEPT_SUMS, "SCAN specs USING COVERING INDEX specs_kept; ");
+        expect_plan(SG_SQL_KEPT_SUM,
+                    "SEARCH specs USING COVERING INDEX specs_kept (uid=? AND ended_usec>?); ");
+        expect_plan(SG_SQL_KEPT_OLDEST,
+                    "SEARCH specs USING COVERING INDEX specs_kept (uid=? AND ended_usec>?); ");
 }
 
 static void test_plans(void **state)
@@ -198,7 +259,7 @@ static void forget(uint64_t n)
 
         make_job(&job, n);
         job.state = SG_JOB_EXITED;
-        sg_store_set_retention(s, 0, SG_UNLIMITED);
+        sg_store_set_retention(s, 0, SG_UNLIMITED, true);
         assert_int_equal(write_job(s, sg_store_finish, &job), 0);
         sg_store_close(s);
 }
@@ -440,10 +501,10 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 #define TEST_SMALL(f) cmocka_unit_test_setup_teardown(f, set_up_small_disk, tear_down_small_disk)
         static const struct CMUnitTest tests[] = {
-                TEST(test_rows),    TEST(test_threads), TEST(test_events),
-                TEST(test_goes_on), TEST(test_plans),   TEST(test_handles),
-                TEST(test_steps),   TEST(test_newer),   TEST_SMALL(test_full_disk),
-                TEST(test_kills),
+                TEST(test_rows),    TEST(test_threads),  TEST(test_events),
+                TEST(test_goes_on), TEST(test_plans),    TEST(test_handles),
+                TEST(test_steps),   TEST(test_newer),    TEST_SMALL(test_full_disk),
+                TEST(test_kills),   TEST(test_commands),
 #ifdef SG_FAULTS
                 TEST(test_points),
 #endif
