@@ -34,7 +34,8 @@ static int read_stdin(struct sg_command *cmd, struct sg_error *e)
                 return sg_error_set(e, SG_EXIT_OWN_FAILURE, NULL,
                                     "put it into a file and submit that",
                                     "the script on stdin is longer than 1 MiB");
-        cmd->script = TAKE_PTR(buf);
+        cmd->own_script = TAKE_PTR(buf);
+        cmd->script = cmd->own_script;
         cmd->script_size = size;
         return 0;
 }
@@ -118,9 +119,22 @@ int sg_command_init(struct sg_command *cmd, const struct sg_invocation *inv, str
         return r < 0 ? r : check_size(cmd, e);
 }
 
+int sg_command_init_again(struct sg_command *cmd, const struct sg_invocation *inv,
+                          const struct sg_kept *kept, struct sg_error *e)
+{
+        int r;
+
+        cmd->kept = kept;
+        cmd->argv = kept->argv;
+        cmd->script = kept->script;
+        cmd->script_size = kept->script_size;
+        r = fill_environment(cmd, inv);
+        return r < 0 ? r : check_size(cmd, e);
+}
+
 void sg_command_deinit(struct sg_command *cmd)
 {
-        free(cmd->script);
+        free(cmd->own_script);
         free(cmd->env);
         free(cmd->preload);
         *cmd = (struct sg_command){0};

@@ -77,10 +77,14 @@ static int make_absolute(const char *dir, const char *path, char **ret)
         return *ret ? 0 : -ENOMEM;
 }
 
-int sg_request_workdir(const struct sg_invocation *inv, char **ret, struct sg_error *e)
+/* Of the job, absolute. */
+static int find_workdir(const struct sg_invocation *inv, const struct sg_kept *kept, char **ret,
+                        struct sg_error *e)
 {
         _cleanup_free_ char *cwd = NULL;
 
+        if (!inv->workdir && kept && kept->workdir)
+                return make_absolute("/", kept->workdir, ret);
         if (inv->workdir && *inv->workdir == '/')
                 return make_absolute("/", inv->workdir, ret);
         cwd = getcwd(NULL, 0);
@@ -101,6 +105,57 @@ static int append_path(sd_bus_message *m, const char *key, const char *workdir, 
         return r < 0 ? r : sd_bus_message_append(m, "{sv}", key, "s", absolute);
 }
 
+/* cpus_max comes with --cpus, array_last with --array. */
+static bool is_key_of(const struct sg_option *o, const char *key)
+{
+        size_t n = o->key ? strlen(o->key) : 0;
+
+        if (n == 0 || strncmp(o->key, key, n) != 0)
+                return false;
+        return key[n] == '\0' ||
+               (key[n] == '_' && (o->type == SG_OPTION_CPUS || o->type == SG_OPTION_ARRAY));
+}
+
+static bool is_given(const struct sg_invocation *inv, const char *key)
+{
+        if (strcmp(key, "workdir") == 0 || (strcmp(key, "output") == 0 && inv->output) ||
+            (strcmp(key, "error") == 0 && inv->error))
+                return true;
+        for (size_t i = 0; i < sg_n_options; i++)
+                if (sg_option_given(inv, i) && is_key_of(&sg_options[i], key))
+                        return true;
+        return false;
+}
+
+static int copy_option(sd_bus_message *m, const char *key, sd_bus_message *from)
+{
+        int r = sd_bus_message_open_container(m, 'e', "sv");
+
+        if (r >= 0)
+                r = sd_bus_message_append_basic(m, 's', key);
+        if (r >= 0)
+                r = sd_bus_message_copy(m, from, false);
+        return r < 0 ? r : sd_bus_message_close_container(m);
+}
+
+static int append_kept(sd_bus_message *m, const struct sg_invocation *inv,
+                       const struct sg_kept *kept)
+{
+        sd_bus_message *from = kept->reply;
+        const char *key;
+        int r = sg_kept_enter_options(kept);
+
+        while (r >= 0 && (r = sd_bus_message_enter_container(from, 'e', "sv")) > 0) {
+                r = sd_bus_message_read_basic(from, 's', &key);
+                if (r < 0)
+                        return r;
+                r = is_given(inv, key) ? sd_bus_message_skip(from, "v") : copy_option(m, key, from);
+                if (r >= 0)
+                        r = sd_bus_message_exit_container(from);
+        }
+        return r;
+}
+
 static mode_t get_umask(void)
 {
         mode_t mask = umask(077);
@@ -109,18 +164,20 @@ static mode_t get_umask(void)
         return mask;
 }
 
-int sg_request_append_job(sd_bus_message *m, const struct sg_invocation *inv, const char *token,
-                          struct sg_error *e)
+int sg_request_append_job(sd_bus_message *m, const struct sg_invocation *inv,
+                          const struct sg_kept *kept, const char *token, struct sg_error *e)
 {
         _cleanup_free_ char *workdir = NULL;
         int r;
 
-        r = sg_request_workdir(inv, &workdir, e);
+        r = find_workdir(inv, kept, &workdir, e);
         if (r < 0)
                 return r;
         r = sd_bus_message_open_container(m, 'a', "{sv}");
         if (r >= 0)
                 r = append_given(m, inv);
+        if (r >= 0 && kept)
+                r = append_kept(m, inv, kept);
         if (r >= 0)
                 r = append_path(m, "workdir", workdir, workdir);
         if (r >= 0)

@@ -2,13 +2,13 @@
 #pragma once
 /* From an invocation to the bodies of the bus calls that make, change and find jobs. */
 
-#include "ctl/ask/client.h"
+#include "ctl/ask/kept.h"
 #include "ctl/line/options.h"
 
-/* Appends the a{sv} of a job: the options that were given, workdir, files, umask; token may be
- * NULL. */
-int sg_request_append_job(sd_bus_message *m, const struct sg_invocation *inv, const char *token,
-                          struct sg_error *e);
+/* Appends the a{sv} of a job: the options that were given, workdir, files, umask; and of what is
+ * kept of another job what wasn't given. token and kept may be NULL. */
+int sg_request_append_job(sd_bus_message *m, const struct sg_invocation *inv,
+                          const struct sg_kept *kept, const char *token, struct sg_error *e);
 
 /* Appends the a{sv} of `set`: only what was given. */
 int sg_request_append_changes(sd_bus_message *m, const struct sg_invocation *inv);
@@ -24,9 +24,6 @@ struct sg_selection {
  * page. */
 int sg_request_append_filter(sd_bus_message *m, const struct sg_invocation *inv, const char *flag,
                              const struct sg_selection *selection, uint64_t limit);
-
-/* The working directory of the job, absolute. */
-int sg_request_workdir(const struct sg_invocation *inv, char **ret, struct sg_error *e);
 
 /* 128 random bits in hexadecimal. */
 #define SG_REQUEST_TOKEN_SIZE 33

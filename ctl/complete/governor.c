@@ -37,6 +37,7 @@ static struct wanted wanted_by(int verb)
         case SG_VERB_LOGS:
                 return (struct wanted){STATE(RUNNING) | STATE(SUSPENDED), true};
         case SG_VERB_STATUS:
+        case SG_VERB_RERUN:
         case SG_VERB_EVENTS:
         case SG_VERB_EXPLAIN:
                 return (struct wanted){0, true};

@@ -34,6 +34,9 @@ const struct sg_verb sg_verbs[_SG_VERB_MAX] = {
         [SG_VERB_RESUME] = {"resume", "JOB…", "Thaw suspended jobs", "schedctl resume 7"},
         [SG_VERB_REQUEUE] = {"requeue", "JOB…", "Stop jobs and queue them again",
                              "schedctl requeue 7"},
+        [SG_VERB_RERUN] = {"rerun", "[JOB OPTIONS] JOB…",
+                           "Submit jobs again, with options that differ",
+                           "schedctl rerun --mem 8G 7"},
         [SG_VERB_SIGNAL] = {"signal", "JOB… SIG", "Send a signal to every process of a job",
                             "schedctl signal 7 USR1"},
         [SG_VERB_SET] = {"set", "JOB… KEY=VALUE…", "Change the limits of live jobs",
@@ -64,8 +67,8 @@ const struct sg_verb sg_verbs[_SG_VERB_MAX] = {
 
 #define BIT(verb) (1U << SG_VERB_##verb)
 #define EVERY ((1U << _SG_VERB_MAX) - 1)
-#define JOBS (BIT(RUN) | BIT(SUBMIT))
-#define QUEUED BIT(SUBMIT)
+#define JOBS (BIT(RUN) | BIT(SUBMIT) | BIT(RERUN))
+#define QUEUED (BIT(SUBMIT) | BIT(RERUN))
 #define SETTABLE (JOBS | BIT(SET))
 #define TABLES (BIT(LIST) | BIT(HISTORY))
 #define FILTERED (TABLES | BIT(TOP))

@@ -19,6 +19,7 @@ enum sg_verb_id {
         SG_VERB_SUSPEND,
         SG_VERB_RESUME,
         SG_VERB_REQUEUE,
+        SG_VERB_RERUN,
         SG_VERB_SIGNAL,
         SG_VERB_SET,
         SG_VERB_HISTORY,

@@ -8,6 +8,7 @@
 #include "base/time-util.h"
 #include "base/utf8.h"
 #include "ctl/show/chart.h"
+#include "ctl/show/command.h"
 #include "ctl/show/output.h"
 #include "ctl/show/progress.h"
 #include "ctl/show/table.h"
@@ -357,6 +358,15 @@ static void array_line(const json_t *job)
         line("Array", "%s, task %lld%s", array, index, bound);
 }
 
+static void submitted_lines(const json_t *options)
+{
+        char text[4096];
+
+        string_line("Directory", options, "workdir");
+        if (*sg_options_text(options, text, sizeof(text)))
+                line("Options", "%s", text);
+}
+
 void sg_document_print_job(const json_t *job)
 {
         const json_t *pid = json_object_get(job, "pid"), *attempt = json_object_get(job, "attempt");
@@ -370,6 +380,7 @@ void sg_document_print_job(const json_t *job)
         string_line("Unit", job, "unit");
         string_line("Group", job, "cgroup");
         string_line("Command", job, "command");
+        submitted_lines(json_object_get(json_object_get(job, "submitted"), "options"));
         string_line("Output", job, "output");
         string_line("Errors", job, "error");
         if (json_integer_value(pid) > 0)
@@ -448,14 +459,20 @@ static void link_lines(const json_t *status)
 static void stored_line(const json_t *stored)
 {
         const json_t *max = json_object_get(stored, "max_bytes");
-        char bytes[SG_FORMAT_MAX], of[SG_FORMAT_MAX];
+        const json_t *live = json_object_get(stored, "bytes");
+        const json_t *ended = json_object_get(stored, "ended_bytes");
+        char bytes[SG_FORMAT_MAX], of[SG_FORMAT_MAX], part[SG_FORMAT_MAX], of_ended[128] = "";
 
         if (!json_is_object(stored))
                 return;
-        line("Stored", "%s%s%s for your unfinished jobs",
-             with_unit(bytes, json_object_get(stored, "bytes"), UNIT_BYTES),
+        if (json_integer_value(ended) > 0)
+                (void)snprintf(of_ended, sizeof(of_ended), ", %s of it by those that have ended",
+                               with_unit(part, ended, UNIT_BYTES));
+        line("Stored", "%s%s%s by your jobs%s",
+             sg_format_bytes(bytes,
+                             (uint64_t)(json_integer_value(live) + json_integer_value(ended))),
              json_is_integer(max) ? " of at most " : "",
-             json_is_integer(max) ? with_unit(of, max, UNIT_BYTES) : "");
+             json_is_integer(max) ? with_unit(of, max, UNIT_BYTES) : "", of_ended);
 }
 
 void sg_document_print_node(const json_t *status)

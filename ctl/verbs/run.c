@@ -199,7 +199,7 @@ static int register_self(struct sg_client *c, const struct sg_invocation *inv, c
         if (r >= 0)
                 r = sg_client_manager(c, "Run", &m, e);
         if (r >= 0)
-                r = sg_request_append_job(m, inv, token, e);
+                r = sg_request_append_job(m, inv, NULL, token, e);
         if (r < 0)
                 return r;
         r = sg_command_append_block(m, (const char *const *)inv->args);

@@ -45,6 +45,32 @@ static int print_jobs(char *const *documents, size_t n, struct sg_error *e)
         return 0;
 }
 
+/* Of a job that has ended what was submitted, as far as it is kept and the caller may see it. */
+static int add_command(struct sg_client *c, const char *id, char **document, struct sg_error *e)
+{
+        _cleanup_(sg_kept_deinit) struct sg_kept kept = {0};
+        _cleanup_json_ json_t *job = NULL;
+        char *text;
+        int r = sg_document_parse(*document, &job, e);
+
+        if (r < 0 || sg_document_time(job, "ended") == 0 || !sg_document_string(job, "command"))
+                return r;
+        r = sg_kept_get(&kept, c, id, e);
+        if (r == -ECANCELED) {
+                sg_error_clear(e);
+                return 0;
+        }
+        if (r < 0)
+                return r;
+        (void)json_object_set_new(job, "submitted", sg_kept_document(&kept, id));
+        text = json_dumps(job, JSON_COMPACT | JSON_REAL_PRECISION(15));
+        if (!text)
+                return -ENOMEM;
+        free(*document);
+        *document = text;
+        return 0;
+}
+
 static int job_status(struct sg_client *c, const struct sg_invocation *inv,
                       const struct sg_ids *ids, struct sg_error *e)
 {
@@ -53,8 +79,11 @@ static int job_status(struct sg_client *c, const struct sg_invocation *inv,
 
         if (!documents)
                 return -ENOMEM;
-        for (size_t i = 0; r >= 0 && i < ids->n; i++)
+        for (size_t i = 0; r >= 0 && i < ids->n; i++) {
                 r = sg_client_get_string(c, "DescribeJob", ids->v[i], &documents[i], e);
+                if (r >= 0)
+                        r = add_command(c, ids->v[i], &documents[i], e);
+        }
         if (r < 0)
                 return r;
         if (!inv->json)

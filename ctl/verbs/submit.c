@@ -22,7 +22,7 @@ static int ask(struct sg_client *c, const struct sg_invocation *inv, const struc
 
         r = sg_client_manager(c, token ? "Submit" : "DryRun", &m, e);
         if (r >= 0)
-                r = sg_request_append_job(m, inv, token, e);
+                r = sg_request_append_job(m, inv, cmd->kept, token, e);
         if (r < 0)
                 return r;
         r = sg_command_append(cmd, m);
@@ -31,10 +31,15 @@ static int ask(struct sg_client *c, const struct sg_invocation *inv, const struc
         return sg_client_call(c, m, NULL, ret, e);
 }
 
-static int print_numbers(const struct sg_invocation *inv, uint64_t first, uint64_t n)
+int sg_verb_print_numbers(json_t *list)
 {
-        json_t *list = inv->json ? json_array() : NULL;
+        return list ? sg_document_print_new(json_pack("{s:s,s:O}", "schema", "schedgov.submitted/1",
+                                                      "jobs", list))
+                    : 0;
+}
 
+static void take_numbers(uint64_t first, uint64_t n, json_t *list)
+{
         for (uint64_t i = first; i < first + n; i++) {
                 char id[24];
 
@@ -44,10 +49,6 @@ static int print_numbers(const struct sg_invocation *inv, uint64_t first, uint64
                 else
                         (void)puts(id);
         }
-        if (!inv->json)
-                return 0;
-        return sg_document_print_new(
-                json_pack("{s:s,s:o}", "schema", "schedgov.submitted/1", "jobs", list));
 }
 
 static bool is_limited(const struct sg_invocation *inv)
@@ -81,9 +82,9 @@ void sg_verb_foretell(struct sg_client *c, const struct sg_invocation *inv,
         }
 }
 
-static int submit(const struct sg_invocation *inv, const struct sg_command *cmd, struct sg_error *e)
+int sg_verb_submit_command(struct sg_client *c, const struct sg_invocation *inv,
+                           const struct sg_command *cmd, json_t *list, struct sg_error *e)
 {
-        _cleanup_client_ struct sg_client c = {0};
         _cleanup_message_ sd_bus_message *reply = NULL;
         uint64_t deadline = sg_now_monotonic_usec() + SG_SUBMIT_PATIENCE_USEC, first, n;
         char token[SG_REQUEST_TOKEN_SIZE];
@@ -92,34 +93,43 @@ static int submit(const struct sg_invocation *inv, const struct sg_command *cmd,
         r = sg_request_token(token);
         if (r < 0)
                 return r;
-        r = sg_client_open(&c, inv->socket, e);
-        if (r >= 0)
-                sg_verb_foretell(&c, inv, cmd);
+        sg_verb_foretell(c, inv, cmd);
         for (;;) {
                 if (r >= 0)
-                        r = ask(&c, inv, cmd, token, &reply, e);
+                        r = ask(c, inv, cmd, token, &reply, e);
                 if (r != -ECONNRESET || sg_now_monotonic_usec() > deadline)
                         break;
-                r = sg_client_reopen(&c, SG_SUBMIT_PATIENCE_USEC, e);
+                r = sg_client_reopen(c, SG_SUBMIT_PATIENCE_USEC, e);
         }
         if (r < 0)
                 return r;
         r = sd_bus_message_read(reply, "tt", &first, &n);
-        return r < 0 ? sg_error_garbled(e, r) : print_numbers(inv, first, n);
+        if (r < 0)
+                return sg_error_garbled(e, r);
+        take_numbers(first, n, list);
+        return 0;
 }
 
-static int dry_run(const struct sg_invocation *inv, const struct sg_command *cmd,
-                   struct sg_error *e)
+static int submit(const struct sg_invocation *inv, const struct sg_command *cmd, struct sg_error *e)
 {
+        _cleanup_json_ json_t *list = inv->json ? json_array() : NULL;
         _cleanup_client_ struct sg_client c = {0};
+        int r = sg_client_open(&c, inv->socket, e);
+
+        if (r >= 0)
+                r = sg_verb_submit_command(&c, inv, cmd, list, e);
+        return r < 0 ? r : sg_verb_print_numbers(list);
+}
+
+int sg_verb_dry_run_command(struct sg_client *c, const struct sg_invocation *inv,
+                            const struct sg_command *cmd, struct sg_error *e)
+{
         _cleanup_message_ sd_bus_message *reply = NULL;
         _cleanup_json_ json_t *job = NULL;
         const char *text;
         int r;
 
-        r = sg_client_open(&c, inv->socket, e);
-        if (r >= 0)
-                r = ask(&c, inv, cmd, NULL, &reply, e);
+        r = ask(c, inv, cmd, NULL, &reply, e);
         if (r < 0)
                 return r;
         r = sd_bus_message_read(reply, "s", &text);
@@ -133,6 +143,15 @@ static int dry_run(const struct sg_invocation *inv, const struct sg_command *cmd
         if (r >= 0)
                 sg_document_print_job(job);
         return r;
+}
+
+static int dry_run(const struct sg_invocation *inv, const struct sg_command *cmd,
+                   struct sg_error *e)
+{
+        _cleanup_client_ struct sg_client c = {0};
+        int r = sg_client_open(&c, inv->socket, e);
+
+        return r < 0 ? r : sg_verb_dry_run_command(&c, inv, cmd, e);
 }
 
 int sg_verb_dry_run(const struct sg_invocation *inv, struct sg_error *e)

@@ -12,7 +12,7 @@ typedef int sg_verb_fn(const struct sg_invocation *inv, struct sg_error *e);
 sg_verb_fn sg_verb_run, sg_verb_submit, sg_verb_list, sg_verb_status, sg_verb_plot, sg_verb_top,
         sg_verb_logs, sg_verb_wait, sg_verb_cancel, sg_verb_control, sg_verb_signal, sg_verb_set,
         sg_verb_history, sg_verb_simulate, sg_verb_events, sg_verb_explain, sg_verb_policy,
-        sg_verb_limits, sg_verb_config, sg_verb_adopt, sg_verb_version, sg_verb_help;
+        sg_verb_limits, sg_verb_config, sg_verb_adopt, sg_verb_version, sg_verb_help, sg_verb_rerun;
 
 /* Shared by several. */
 
@@ -23,6 +23,13 @@ sg_verb_fn sg_verb_run, sg_verb_submit, sg_verb_list, sg_verb_status, sg_verb_pl
 #define SG_LINES_UNLESS_SAID 100 /* of events and decisions */
 
 int sg_verb_dry_run(const struct sg_invocation *inv, struct sg_error *e);
+/* Submits it, and prints the numbers of its jobs, or adds them to the list. */
+int sg_verb_submit_command(struct sg_client *c, const struct sg_invocation *inv,
+                           const struct sg_command *cmd, json_t *list, struct sg_error *e);
+/* Such a list; NULL: there is none. */
+int sg_verb_print_numbers(json_t *list);
+int sg_verb_dry_run_command(struct sg_client *c, const struct sg_invocation *inv,
+                            const struct sg_command *cmd, struct sg_error *e);
 /* Says what can be foretold of a deadline and of limits; without it the job is submitted all the
  * same. */
 void sg_verb_foretell(struct sg_client *c, const struct sg_invocation *inv,

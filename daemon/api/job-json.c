@@ -177,6 +177,8 @@ int sg_job_document(struct sg_manager *m, const struct sg_job *j, struct sg_live
         json_object_set_new(o, "array_max",
                             j->array_max > 0 ? sg_json_number(j->array_max) : json_null());
         json_object_set_new(o, "command", full ? string_or_null(j->command) : json_null());
+        json_object_set_new(o, "submitted",
+                            json_null()); /* schedctl asks for it, where it is kept */
         json_object_set_new(o, "output", full ? string_or_null(j->output) : json_null());
         json_object_set_new(o, "error", full ? string_or_null(j->error) : json_null());
         json_object_set_new(o, "exit_code",
