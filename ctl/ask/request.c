@@ -188,6 +188,8 @@ int sg_request_append_job(sd_bus_message *m, const struct sg_invocation *inv,
                 r = append_u32(m, "umask", get_umask());
         if (r >= 0 && token)
                 r = sd_bus_message_append(m, "{sv}", "token", "s", token);
+        if (r >= 0 && !token && inv->verb == SG_VERB_RUN)
+                r = sd_bus_message_append(m, "{sv}", "foreground", "b", true);
         if (r >= 0)
                 r = sd_bus_message_close_container(m);
         return r < 0 ? sg_error_errno(e, r, "cannot make the request") : 0;

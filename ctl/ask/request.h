@@ -6,7 +6,8 @@
 #include "ctl/line/options.h"
 
 /* Appends the a{sv} of a job: the options that were given, workdir, files, umask; and of what is
- * kept of another job what wasn't given. token and kept may be NULL. */
+ * kept of another job what wasn't given. token NULL: it is only
+ * asked what would become of it; kept may be NULL. */
 int sg_request_append_job(sd_bus_message *m, const struct sg_invocation *inv,
                           const struct sg_kept *kept, const char *token, struct sg_error *e);
 

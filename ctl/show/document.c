@@ -490,7 +490,7 @@ void sg_document_print_node(const json_t *status)
                      (long long)json_integer_value(json_object_get(status, "pid")));
         line("Backend", "%s", detail && *detail ? detail : sg_document_string(status, "backend"));
         not_enforced_line(status);
-        line("Resources", "%lld CPU%s, %s of memory, at most %lld jobs", cpus, cpus == 1 ? "" : "s",
+        line("Resources", "%lld CPU%s, %s of memory, %lld slots", cpus, cpus == 1 ? "" : "s",
              with_unit(bytes, json_object_get(status, "memory_bytes"), UNIT_BYTES),
              (long long)json_integer_value(json_object_get(status, "max_jobs")));
         line("Jobs", "%lld running, %lld starting, %lld suspended, %lld queued",

@@ -46,7 +46,7 @@ static int would_start(struct sg_submission *s, char *why, size_t size)
                 return r;
         sg_queue_would_start(s->manager->jobs->queue, &s->request.job,
                              sg_loop_history(s->manager, &s->request.job), &node, &info);
-        sg_pending_describe(&info, why, size);
+        sg_pending_describe(s->manager, &info, why, size);
         return info.why == SG_PENDING_NONE;
 }
 

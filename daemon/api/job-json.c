@@ -232,7 +232,7 @@ int sg_status_document(struct sg_manager *m, const struct sg_caller *c, char **r
         json_object_set_new(o, "load", sg_json_load(m));
         json_object_set_new(o, "links", sg_json_links(m));
         json_object_set_new(o, "max_jobs",
-                            sg_json_number(sg_queue_max_jobs(m->jobs->queue, m->node.n_cpus)));
+                            sg_json_number(sg_queue_slots(m->jobs->queue, m->node.n_cpus)));
         json_object_set_new(o, "stored", sg_json_stored(m, c->uid));
         json_object_set_new(o, "store", json_string(trouble ?: "ok"));
         return sg_json_dump(o, ret);

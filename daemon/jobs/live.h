@@ -94,7 +94,8 @@ void sg_live_enqueue(struct sg_live *l);
 void sg_live_leave_queue(struct sg_live *l);
 /* One line: why it isn't running. Empty when it would start now. */
 void sg_live_why_pending(struct sg_live *l, char *buf, size_t size);
-void sg_pending_describe(const struct sg_pending_info *info, char *buf, size_t size);
+void sg_pending_describe(struct sg_manager *m, const struct sg_pending_info *info, char *buf,
+                         size_t size);
 /* Asks for a pass of the queue at the end of this loop iteration. */
 void sg_manager_schedule(struct sg_manager *m);
 int sg_manager_snapshot(struct sg_manager *m, struct sg_node_snapshot *ret);

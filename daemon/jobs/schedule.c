@@ -88,6 +88,19 @@ void sg_manager_starts_work(struct sg_manager *m)
         m->jobs->starts_from_usec = 0;
 }
 
+/* Those that may have become idle since they were last looked at. */
+static void look_at_idle(struct sg_manager *m, uint64_t now)
+{
+        struct sg_live *l;
+
+        sg_list_foreach (l, &m->jobs->active, groups.active_link) {
+                const struct sg_queue_entry *e = &l->queued.entry;
+
+                if (e->running && !e->passed && e->idle_usec <= now)
+                        sg_monitor_look_idle(l);
+        }
+}
+
 static int on_schedule(sd_event_source *source, void *userdata)
 {
         struct sg_manager *m = userdata;
@@ -103,6 +116,7 @@ static int on_schedule(sd_event_source *source, void *userdata)
                 arm_retry(m, m->jobs->starts_from_usec - now);
                 return 0;
         }
+        look_at_idle(m, now);
         r = sg_manager_snapshot(m, &node);
         if (r < 0) {
                 sg_log(LOG_ERR, "cannot read the node's memory: %s; no job is started",
@@ -241,6 +255,34 @@ void sg_queued_deinit(struct sg_live *l)
 
 /* In words */
 
+static uint64_t whole_seconds(uint64_t usec)
+{
+        return usec / SG_USEC_PER_SEC + 1;
+}
+
+/* Idle ones whose minutes end at about the same time are spoken of together. */
+static void describe_slots(const struct sg_pending_info *info, char *buf, size_t size)
+{
+        bool together = info->last_usec - info->first_usec < 5 * SG_USEC_PER_SEC;
+        int n = snprintf(buf, size, "%" PRIu64 " of %" PRIu64 " slots", info->running, info->max);
+
+        if (n < 0 || (size_t)n >= size)
+                return;
+        buf += n;
+        size -= (size_t)n;
+        if (info->quiet == 0)
+                (void)snprintf(buf, size, " are taken");
+        else if (together)
+                (void)snprintf(buf, size, ": %" PRIu64 " idle %s will be passed in %" PRIu64 " s",
+                               info->quiet, info->quiet == 1 ? "one" : "ones",
+                               whole_seconds(info->last_usec));
+        else
+                (void)snprintf(buf, size,
+                               ": the first of %" PRIu64 " idle ones will be passed in %" PRIu64
+                               " s",
+                               info->quiet, whole_seconds(info->first_usec));
+}
+
 static void describe_shortage(const struct sg_pending_info *info, char *buf, size_t size)
 {
         const struct sg_stock_type *s = info->stock;
@@ -253,15 +295,35 @@ static void describe_shortage(const struct sg_pending_info *info, char *buf, siz
                                s->format(need, info->need), s->format(left, info->free));
 }
 
-void sg_pending_describe(const struct sg_pending_info *info, char *buf, size_t size)
+static void describe_turn(struct sg_manager *m, const struct sg_pending_info *info, char *buf,
+                          size_t size)
+{
+        const struct sg_live *head = sg_manager_find(m, info->head);
+        char id[SG_JOB_ID_MAX] = "";
+        int n;
+
+        if (head)
+                sg_job_id_format(id, &head->job.key, m->node.name);
+        n = snprintf(buf, size, "job %s is before it%s", id, info->stock ? " and waits for " : "");
+        if (info->stock && n >= 0 && (size_t)n < size)
+                describe_shortage(info, buf + n, size - (size_t)n);
+}
+
+void sg_pending_describe(struct sg_manager *m, const struct sg_pending_info *info, char *buf,
+                         size_t size)
 {
         buf[0] = 0;
         switch (info->why) {
         case SG_PENDING_NONE:
                 break;
         case SG_PENDING_NODE_FULL:
-                (void)snprintf(buf, size, "the node is full: %" PRIu64 " of %" PRIu64 " jobs run",
-                               info->running, info->max);
+                describe_slots(info, buf, size);
+                break;
+        case SG_PENDING_USER_FULL:
+                (void)snprintf(buf, size,
+                               "%" PRIu64 " jobs of this user run in the foreground, as many as "
+                               "there are slots",
+                               info->running);
                 break;
         case SG_PENDING_CLASS_FULL:
                 (void)snprintf(buf, size, "class %s is full: %" PRIu64 " of %" PRIu64 " jobs run",
@@ -280,8 +342,7 @@ void sg_pending_describe(const struct sg_pending_info *info, char *buf, size_t s
                 describe_shortage(info, buf, size);
                 break;
         case SG_PENDING_TURN:
-                (void)snprintf(buf, size, "%" PRIu64 " of this user's jobs %s before it",
-                               info->ahead, info->ahead == 1 ? "is" : "are");
+                describe_turn(m, info, buf, size);
                 break;
         case SG_PENDING_KEPT:
                 (void)snprintf(buf, size, "it would delay a job that is before it");
@@ -339,6 +400,6 @@ void sg_live_why_pending(struct sg_live *l, char *buf, size_t size)
                 (void)snprintf(buf, size, "begins at %s", sg_format_local(when, l->job.begin_usec));
         } else if (snapshot_to_explain(l->manager, &node) >= 0) {
                 sg_queue_explain(l->manager->jobs->queue, &l->queued.entry, node, &info);
-                sg_pending_describe(&info, buf, size);
+                sg_pending_describe(l->manager, &info, buf, size);
         }
 }

@@ -127,7 +127,7 @@ static void put_queue(struct sg_metrics *x, struct sg_openmetrics *w)
         for (c = x->classes; c < end; c++)
                 put_states(w, c, 0, c->live, SG_METRICS_LIVE_STATES);
         put_u64(w, SG_METRIC_JOBS_MAX,
-                sg_queue_max_jobs(x->manager->jobs->queue, x->manager->node.n_cpus));
+                sg_queue_slots(x->manager->jobs->queue, x->manager->node.n_cpus));
         FAMILY(w, SG_METRIC_JOBS_OLDEST);
         for (c = x->classes; c < end; c++)
                 put_oldest(w, c);

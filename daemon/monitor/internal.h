@@ -52,5 +52,7 @@ enum sg_goal sg_progress_goal(const struct sg_live *l);
 void sg_monitor_replay(struct sg_measured *d);
 int sg_monitor_open_reports(struct sg_monitor *mon, const char *runtime_dir);
 void sg_monitor_close_reports(struct sg_monitor *mon);
+/* idle.c: it has used cpu_usec by now, or is suspended. */
+void sg_monitor_tell_queue(struct sg_measured *d, uint64_t now_usec, uint64_t cpu_usec);
 /* Adds a point to the job's series, with the progress that it has told. */
 void sg_monitor_record(struct sg_measured *d, float cpu, float share);

@@ -154,6 +154,7 @@ static int sample_for_round(struct sg_monitor *mon, struct sg_measured *d)
                 d->cpu_rate /= SG_USEC_PER_SEC;
         d->active = first || sg_sample_active(&before, &d->last);
         d->sampled = true;
+        sg_monitor_tell_queue(d, d->last.now_usec, d->last.cpu_usec);
         return 0;
 }
 
@@ -373,6 +374,7 @@ void sg_monitor_watch(struct sg_live *l)
         sg_monitor_begin_progress(d);
         l->measured = d;
         sg_list_append(&mon->running, &d->link);
+        sg_monitor_tell_queue(d, d->since_usec, d->last.cpu_usec);
         sg_loop_add(l);
         sg_monitor_wake(mon);
 }
@@ -387,6 +389,7 @@ void sg_monitor_pause(struct sg_live *l, bool suspended)
         if (suspended)
                 d->running_usec += now - d->since_usec;
         d->since_usec = now;
+        sg_monitor_tell_queue(d, now, d->last.cpu_usec);
         sg_loop_hold(l, suspended);
         sg_monitor_wake(l->manager->monitor);
 }

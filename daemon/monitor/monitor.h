@@ -8,6 +8,7 @@
 
 #include "core/measure/sample.h"
 #include "core/measure/series.h"
+#include "core/queue/idle.h"
 #include "core/reports/progress-source.h"
 #include "core/reports/progress.h"
 #include "edge/kernel/delays.h"
@@ -23,6 +24,7 @@ struct sg_measured {
         struct sg_sampler *sampler; /* NULL: it has no groups */
         struct sg_sample last;
         double cpu_rate;       /* CPUs, in the last interval; NaN = not known yet */
+        struct sg_idle idle;   /* … and over the last minute */
         uint64_t running_usec; /* how long it has run, suspension left out, up to … */
         uint64_t since_usec;   /* … this moment (monotonic) */
         struct sg_progress progress;
@@ -79,6 +81,10 @@ int sg_monitor_paths(const struct sg_live *l, struct sg_monitor_paths *ret);
 /* What a job with a scope uses at this moment, for one read(2); SG_UNLIMITED: not known, or it
  * doesn't run yet. */
 uint64_t sg_monitor_memory_now(const struct sg_live *l);
+
+/* Tells the queue whether it wants the CPU, by what it has used until now: rounds may be far
+ * apart. */
+void sg_monitor_look_idle(struct sg_live *l);
 
 /* The CPU time that a job has had by now, if that was last read more than `fresh` before; false: it
  * is as it was, or can't be known. */

@@ -10,6 +10,7 @@
 
 #define BIT(verb) (1ULL << SG_REQUEST_##verb)
 #define JOB (BIT(SUBMIT) | BIT(DRY_RUN) | BIT(RUN))
+#define DRY BIT(DRY_RUN)
 #define LIVE (JOB | BIT(SET)) /* may be changed while it runs */
 #define FILTER (BIT(LIST_JOBS) | BIT(DESCRIBE_JOBS))
 
@@ -53,6 +54,7 @@ const struct sg_param sg_request_options[] = {
         {"umask", U32, AT(umask), 0, 0, 0777, 0, JOB},
         {"token", TEXT, CHARS(token), 0, 0, 0, JOB},
         {"no_wait", FLAG, AT(no_wait), 0, 0, 1, 0, JOB},
+        {"foreground", FLAG, AT(job.foreground), 0, 0, 1, 0, DRY},
 
         {"finished", FLAG, AT(filter.finished), 0, 0, 1, 0, FILTER},
         {"only_finished", FLAG, AT(filter.only_finished), 0, 0, 1, 0, FILTER},

@@ -21,7 +21,7 @@ const struct sg_family sg_metrics[_SG_METRIC_MAX] = {
         [SG_METRIC_STORE_BACKLOG] = {"schedgov_store_backlog_bytes", G, "bytes", "", "Requests to the database that aren't on disk yet."},
 
         [SG_METRIC_JOBS] = {"schedgov_jobs", G, "", "class state", "Jobs that haven't ended."},
-        [SG_METRIC_JOBS_MAX] = {"schedgov_jobs_max", G, "", "", "How many jobs may run at once."},
+        [SG_METRIC_JOBS_MAX] = {"schedgov_jobs_max", G, "", "", "Slots for jobs that want the CPU."},
         [SG_METRIC_JOBS_OLDEST] = {"schedgov_jobs_oldest_queued_seconds", G, "seconds", "class", "For how long the queued job that was submitted first has been waiting."},
         [SG_METRIC_JOBS_STARTED] = {"schedgov_jobs_started", C, "", "class", "Attempts at jobs that were started since the daemon was."},
         [SG_METRIC_JOBS_ENDED] = {"schedgov_jobs_ended", C, "", "class state", "Jobs that ended since the daemon started, by how they did."},

@@ -24,7 +24,7 @@ struct level {
 struct outlook {
         uint64_t at_usec;
         struct level levels[SG_STOCKS_MAX];
-        uint64_t running, running_class, running_lane;
+        uint64_t slots, running_class, running_lane;
 };
 
 static uint64_t left_of(const struct level *l)
@@ -51,7 +51,7 @@ static void leave(const struct sg_queue *q, const struct sg_lane *lane,
 
                 *taken -= declared < *taken ? declared : *taken;
         }
-        o->running -= counts;
+        o->slots -= sg_queue_takes_slot(e, lane);
         o->running_class -= counts && e->lane->class == lane->class;
         o->running_lane -= e->lane == lane;
 }
@@ -117,7 +117,7 @@ static struct outlook look(const struct sg_queue *q, const struct sg_node_snapsh
 {
         struct outlook o = {
                 .at_usec = node->now_usec,
-                .running = sg_lane_node_running(q, lane),
+                .slots = sg_lane_slots_taken(q, lane),
                 .running_class = sg_lane_class_running(lane),
                 .running_lane = lane->running,
         };
@@ -164,7 +164,8 @@ void sg_lane_reserve(const struct sg_queue *q, const struct sg_node_snapshot *no
         look_ahead(q, lane, &o);
         lane->reserved = (struct sg_reservation){
                 .at_usec = o.at_usec,
-                .node_slot = o.running + 2 <= sg_queue_max_jobs(q, node->cpus),
+                .node_slot =
+                        sg_lane_head(lane)->at_once || o.slots + 2 <= sg_queue_slots(q, node->cpus),
                 .class_slot = o.running_class + 2 <= lane->class->caps.max_jobs,
                 .user_slot = o.running_lane + 2 <= lane->class->caps.max_jobs_per_user,
                 .changes = q->changes,

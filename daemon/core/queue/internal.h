@@ -10,9 +10,10 @@
 struct sg_queue_user {
         struct sg_list link;
         uint64_t uid;
-        uint64_t joined; /* counts up; the order of users who have never had a start */
-        uint64_t running, aside;
-        uint64_t last_start; /* value of queue.starts; 0 = never */
+        uint64_t joined;              /* counts up; the order of users who have never had a start */
+        uint64_t slots, own_slots;    /* that its jobs take; of those: from itself alone */
+        uint64_t n_at_once, n_passed; /* of what runs: started at once and takes a slot; passed */
+        uint64_t last_start;          /* value of queue.starts; 0 = never */
 };
 
 struct sg_queue_caps {
@@ -34,7 +35,7 @@ struct sg_reservation {
         uint64_t at_usec;             /* SG_UNLIMITED: nobody knows */
         uint64_t left[SG_STOCKS_MAX]; /* beside the head */
         bool in_vain;                 /* others than jobs use what it needs */
-        bool node_slot;               /* one more may run than the head … */
+        bool node_slot;               /* one more may have a slot than the head … */
         bool class_slot;              /* … in its class … */
         bool user_slot;               /* … and of its user in it */
         /* For this state of the queue and the node. */
@@ -66,7 +67,7 @@ struct sg_queue {
         struct sg_list users, classes, lanes;
         struct sg_list running; /* entries, by when they end at the latest */
         uint64_t n_users, n_waiting, n_running;
-        uint64_t n_aside; /* running entries that count for their own users alone */
+        uint64_t n_slots; /* that are taken from all users */
         uint64_t changes; /* counts up: what was worked out before holds no more */
         uint64_t starts;  /* counts up; orders users by their last start */
         uint64_t jobs_per_cpu, max_jobs;
@@ -95,10 +96,17 @@ static inline struct sg_queue_entry *sg_lane_head(const struct sg_lane *lane)
         return sg_list_entry(lane->waiting.next, struct sg_queue_entry, link);
 }
 
-/* How many run on the node, and in its class, as far as that counts for one of this lane. */
-static inline uint64_t sg_lane_node_running(const struct sg_queue *q, const struct sg_lane *lane)
+/* Whether a running entry takes a slot from this lane. */
+static inline bool sg_queue_takes_slot(const struct sg_queue_entry *e, const struct sg_lane *from)
 {
-        return q->n_running - q->n_aside + lane->user->aside;
+        return !e->passed && (!e->aside || e->lane->user == from->user);
+}
+
+/* How many slots are taken, and how many run in its class, as far as that counts for one of this
+ * lane. */
+static inline uint64_t sg_lane_slots_taken(const struct sg_queue *q, const struct sg_lane *lane)
+{
+        return q->n_slots + lane->user->own_slots;
 }
 
 static inline uint64_t sg_lane_class_running(const struct sg_lane *lane)

@@ -25,13 +25,20 @@ static void note_unfit(const struct sg_queue *q, const struct sg_node_snapshot *
 
 /* Turns */
 
-static bool lane_has_room(const struct sg_queue *q, const struct sg_node_snapshot *node,
-                          const struct sg_lane *lane)
+/* Whether e, of this lane, needs no slot or would get one. */
+static bool has_slot(const struct sg_queue *q, const struct sg_node_snapshot *node,
+                     const struct sg_lane *lane, const struct sg_queue_entry *e)
+{
+        uint64_t taken = e->at_once ? lane->user->n_at_once : sg_lane_slots_taken(q, lane);
+
+        return taken < sg_queue_slots(q, node->cpus);
+}
+
+static bool class_has_room(const struct sg_lane *lane)
 {
         const struct sg_queue_caps *caps = &lane->class->caps;
 
-        return sg_lane_node_running(q, lane) < sg_queue_max_jobs(q, node->cpus) &&
-               sg_lane_class_running(lane) < caps->max_jobs &&
+        return sg_lane_class_running(lane) < caps->max_jobs &&
                lane->running < caps->max_jobs_per_user;
 }
 
@@ -42,16 +49,19 @@ static int64_t lane_priority(const struct sg_lane *lane)
                        : 0;
 }
 
-/* Fewest running, longest without a start, first come; within a user priority, then age. */
+/* Fewest slots, longest without a start, first come; within a user what is to start at once, then
+ * priority, then age. */
 static bool lane_goes_before(const struct sg_lane *a, const struct sg_lane *b)
 {
         if (a->user == b->user) {
+                if (sg_lane_head(a)->at_once != sg_lane_head(b)->at_once)
+                        return sg_lane_head(a)->at_once;
                 if (lane_priority(a) != lane_priority(b))
                         return lane_priority(a) > lane_priority(b);
                 return sg_lane_head(a)->n < sg_lane_head(b)->n;
         }
-        if (a->user->running != b->user->running)
-                return a->user->running < b->user->running;
+        if (a->user->slots != b->user->slots)
+                return a->user->slots < b->user->slots;
         if (a->user->last_start != b->user->last_start)
                 return a->user->last_start < b->user->last_start;
         return a->user->joined < b->user->joined;
@@ -60,7 +70,8 @@ static bool lane_goes_before(const struct sg_lane *a, const struct sg_lane *b)
 static bool lane_is_candidate(const struct sg_queue *q, const struct sg_node_snapshot *node,
                               const struct sg_lane *lane)
 {
-        return lane->n_waiting > 0 && lane_has_room(q, node, lane);
+        return lane->n_waiting > 0 && class_has_room(lane) &&
+               has_slot(q, node, lane, sg_lane_head(lane));
 }
 
 static bool lane_is_short(const struct sg_queue *q, const struct sg_node_snapshot *node,
@@ -89,6 +100,8 @@ static bool may_pass(const struct sg_queue *q, const struct sg_node_snapshot *no
 {
         struct sg_lane *it;
 
+        if (e->at_once)
+                return true;
         sg_list_foreach (it, &q->lanes, link)
                 if ((it->class != lane->class || it->user != lane->user) &&
                     lane_is_short(q, node, it) && lane_goes_before(it, lane) &&
@@ -101,8 +114,9 @@ static bool may_pass(const struct sg_queue *q, const struct sg_node_snapshot *no
 static bool may_pass_head(const struct sg_queue *q, const struct sg_node_snapshot *node,
                           const struct sg_lane *lane, const struct sg_queue_entry *e)
 {
-        return lane_is_short(q, node, lane) && sg_queue_fits(q, node, e) &&
-               sg_lane_lets_pass(q, node, lane, lane, e);
+        return lane_is_short(q, node, lane) && has_slot(q, node, lane, e) &&
+               sg_queue_fits(q, node, e) &&
+               (e->at_once || sg_lane_lets_pass(q, node, lane, lane, e));
 }
 
 /* What of the lane would start now if nothing else did; NULL: nothing. */
@@ -156,6 +170,11 @@ static void note_all_unfit(const struct sg_queue *q, const struct sg_node_snapsh
                         note_unfit(q, node, sg_lane_head(it));
 }
 
+static bool may_be_passed(const struct sg_queue_entry *e)
+{
+        return !e->passed && e->lane->user->n_passed < SG_QUEUE_PASSED_MAX;
+}
+
 static void start(struct sg_queue *q, const struct sg_node_snapshot *node, struct sg_queue_entry *e)
 {
         sg_lane_take(e);
@@ -166,6 +185,43 @@ static void start(struct sg_queue *q, const struct sg_node_snapshot *node, struc
         sg_queue_account_running(q, e);
 }
 
+/* When one that takes a slot may be found idle. One that was never looked at begins its minute at
+ * the earliest now. */
+static uint64_t next_idle(const struct sg_queue *q, const struct sg_node_snapshot *node)
+{
+        uint64_t next = node->now_usec + SG_IDLE_WINDOW_USEC;
+        const struct sg_queue_entry *e;
+
+        sg_list_foreach (e, &q->running, link)
+                if (may_be_passed(e) && e->idle_usec < next)
+                        next = e->idle_usec;
+        return next;
+}
+
+static bool any_lacks_slot(const struct sg_queue *q, const struct sg_node_snapshot *node)
+{
+        const struct sg_lane *lane;
+
+        sg_list_foreach (lane, &q->lanes, link)
+                if (lane->n_waiting > 0 && !has_slot(q, node, lane, sg_lane_head(lane)))
+                        return true;
+        return false;
+}
+
+/* When to look again, as nothing can start now. */
+static uint64_t retry_at(const struct sg_queue *q, const struct sg_node_snapshot *node,
+                         bool any_short)
+{
+        uint64_t soon = node->now_usec + RETRY_USEC, idle;
+
+        if (any_short)
+                return soon;
+        if (!any_lacks_slot(q, node))
+                return 0;
+        idle = next_idle(q, node);
+        return idle > soon ? idle : soon;
+}
+
 struct sg_queue_entry *sg_queue_next(struct sg_queue *q, const struct sg_node_snapshot *node,
                                      uint64_t *ret_retry_usec)
 {
@@ -173,7 +229,7 @@ struct sg_queue_entry *sg_queue_next(struct sg_queue *q, const struct sg_node_sn
         bool any_short;
 
         *ret_retry_usec = 0;
-        if (q->n_waiting == 0 || q->n_running - q->n_aside >= sg_queue_max_jobs(q, node->cpus))
+        if (q->n_waiting == 0)
                 return NULL;
         any_short = reserve(q, node);
         e = choose(q, node, any_short);
@@ -181,33 +237,59 @@ struct sg_queue_entry *sg_queue_next(struct sg_queue *q, const struct sg_node_sn
                 note_all_unfit(q, node, e);
         if (e)
                 start(q, node, e);
-        else if (any_short)
-                *ret_retry_usec = node->now_usec + RETRY_USEC;
+        else
+                *ret_retry_usec = retry_at(q, node, any_short);
         return e;
 }
 
 /* Why not */
 
-static void explain_caps(const struct sg_queue *q, const struct sg_lane *lane,
-                         const struct sg_node_snapshot *node, struct sg_pending_info *ret)
+/* Those that take slots and will be passed soon. */
+static void explain_slots(const struct sg_queue *q, const struct sg_node_snapshot *node,
+                          struct sg_pending_info *ret)
 {
-        const struct sg_queue_class *c = lane->class;
-        uint64_t of_node = sg_lane_node_running(q, lane), of_class = sg_lane_class_running(lane);
+        const struct sg_queue_entry *e;
 
-        if (of_node >= sg_queue_max_jobs(q, node->cpus)) {
-                ret->why = SG_PENDING_NODE_FULL;
-                ret->running = of_node;
-                ret->max = sg_queue_max_jobs(q, node->cpus);
-        } else if (of_class >= c->caps.max_jobs) {
-                ret->why = SG_PENDING_CLASS_FULL;
-                ret->running = of_class;
-                ret->max = c->caps.max_jobs;
-                ret->class = c->name;
-        } else if (lane->running >= c->caps.max_jobs_per_user) {
-                ret->why = SG_PENDING_CLASS_USER_FULL;
-                ret->running = lane->running;
-                ret->max = c->caps.max_jobs_per_user;
-                ret->class = c->name;
+        ret->first_usec = SG_UNLIMITED;
+        sg_list_foreach (e, &q->running, link) {
+                uint64_t in;
+
+                if (!e->quiet || !may_be_passed(e))
+                        continue;
+                in = e->idle_usec > node->now_usec ? e->idle_usec - node->now_usec : 0;
+                ret->quiet++;
+                if (in < ret->first_usec)
+                        ret->first_usec = in;
+                if (in > ret->last_usec)
+                        ret->last_usec = in;
+        }
+}
+
+static void full(struct sg_pending_info *ret, enum sg_pending why, uint64_t running, uint64_t max)
+{
+        ret->why = why;
+        ret->running = running;
+        ret->max = max;
+}
+
+static void explain_room(const struct sg_queue *q, const struct sg_lane *lane,
+                         const struct sg_queue_entry *e, const struct sg_node_snapshot *node,
+                         struct sg_pending_info *ret)
+{
+        const struct sg_queue_caps *caps = &lane->class->caps;
+        uint64_t slots = sg_queue_slots(q, node->cpus);
+
+        if (!has_slot(q, node, lane, e) && e->at_once) {
+                full(ret, SG_PENDING_USER_FULL, lane->user->n_at_once, slots);
+        } else if (!has_slot(q, node, lane, e)) {
+                full(ret, SG_PENDING_NODE_FULL, sg_lane_slots_taken(q, lane), slots);
+                explain_slots(q, node, ret);
+        } else if (sg_lane_class_running(lane) >= caps->max_jobs) {
+                full(ret, SG_PENDING_CLASS_FULL, sg_lane_class_running(lane), caps->max_jobs);
+                ret->class = lane->class->name;
+        } else if (lane->running >= caps->max_jobs_per_user) {
+                full(ret, SG_PENDING_CLASS_USER_FULL, lane->running, caps->max_jobs_per_user);
+                ret->class = lane->class->name;
         }
 }
 
@@ -218,10 +300,30 @@ static void explain_stocks(const struct sg_queue *q, const struct sg_queue_entry
 
         while (sg_stock_lasts(q, node, k, e))
                 k++;
-        ret->why = SG_PENDING_SHORT;
         ret->stock = &q->types[k];
         ret->need = e->need[k] == SG_UNLIMITED ? 0 : e->need[k];
         ret->free = sg_stock_left(q, node, k);
+}
+
+/* There is room, and what it takes is there: the cause is that of the head, if it is behind one. */
+static void explain_turn(const struct sg_queue *q, const struct sg_lane *lane,
+                         const struct sg_queue_entry *e, uint64_t ahead,
+                         const struct sg_node_snapshot *node, struct sg_pending_info *ret)
+{
+        const struct sg_queue_entry *head = ahead > 0 ? sg_lane_head(lane) : e;
+
+        (void)reserve(q, node);
+        if (sg_queue_fits(q, node, head) && !may_pass(q, node, lane, head)) {
+                ret->why = SG_PENDING_KEPT;
+        } else if (ahead > 0 && (ahead >= BACKFILL_DEPTH || !may_pass_head(q, node, lane, e))) {
+                ret->why = SG_PENDING_TURN;
+                ret->ahead = ahead;
+                ret->head = head->n;
+                if (!sg_queue_fits(q, node, head))
+                        explain_stocks(q, head, node, ret);
+        } else if (!may_pass(q, node, lane, e)) {
+                ret->why = SG_PENDING_KEPT;
+        }
 }
 
 /* lane: e's, or one that it would be the head of; ahead: how many of its lane go before it. */
@@ -230,17 +332,15 @@ static void explain(const struct sg_queue *q, const struct sg_lane *lane,
                     const struct sg_node_snapshot *node, struct sg_pending_info *ret)
 {
         *ret = (struct sg_pending_info){.why = SG_PENDING_NONE};
-        explain_caps(q, lane, node, ret);
-        (void)reserve(q, node);
-        if (!sg_queue_fits(q, node, e) && ret->why == SG_PENDING_NONE) {
-                explain_stocks(q, e, node, ret);
-        } else if (ahead > 0 && (ret->why != SG_PENDING_NONE || ahead >= BACKFILL_DEPTH ||
-                                 !may_pass_head(q, node, lane, e))) {
-                ret->why = SG_PENDING_TURN;
-                ret->ahead = ahead;
-        } else if (ret->why == SG_PENDING_NONE && !may_pass(q, node, lane, e)) {
-                ret->why = SG_PENDING_KEPT;
+        explain_room(q, lane, e, node, ret);
+        if (ret->why != SG_PENDING_NONE)
+                return;
+        if (sg_queue_fits(q, node, e)) {
+                explain_turn(q, lane, e, ahead, node, ret);
+                return;
         }
+        ret->why = SG_PENDING_SHORT;
+        explain_stocks(q, e, node, ret);
 }
 
 static void number(struct sg_lane *lane)

@@ -7,8 +7,11 @@ const struct sg_order_policy *const sg_order_policies[_SG_ORDER_MAX] = {SG_ORDER
 bool sg_order_before(enum sg_order order, const struct sg_queue_entry *a,
                      const struct sg_queue_entry *b)
 {
-        int r = sg_order_policies[order]->compare(a, b);
+        int r;
 
+        if (a->at_once != b->at_once)
+                return a->at_once;
+        r = sg_order_policies[order]->compare(a, b);
         return r != 0 ? r < 0 : a->n < b->n;
 }
 

@@ -17,7 +17,7 @@ struct sg_order_policy {
 
 extern const struct sg_order_policy *const sg_order_policies[_SG_ORDER_MAX]; /* by enum sg_order */
 
-/* Whether a starts before b. */
+/* Whether a starts before b: what is to start at once goes first, whatever the policy says. */
 bool sg_order_before(enum sg_order order, const struct sg_queue_entry *a,
                      const struct sg_queue_entry *b);
 

@@ -189,28 +189,65 @@ static void running_take(struct sg_queue *q, struct sg_queue_entry *e)
         q->changes++;
 }
 
+/* one: 1, or −1 to undo it. */
+static void count_slot(struct sg_queue *q, const struct sg_queue_entry *e, int one)
+{
+        struct sg_queue_user *u = e->lane->user;
+        uint64_t n = (uint64_t)one;
+
+        if (e->passed) {
+                u->n_passed += n;
+                return;
+        }
+        u->slots += n;
+        if (e->at_once)
+                u->n_at_once += n;
+        if (e->aside)
+                u->own_slots += n;
+        else
+                q->n_slots += n;
+}
+
 void sg_queue_account_running(struct sg_queue *q, struct sg_queue_entry *e)
 {
         e->running = true;
         e->lane->running++;
-        e->lane->user->running++;
         e->lane->class->running++;
         q->n_running++;
+        count_slot(q, e, 1);
         running_insert(q, e);
 }
 
 void sg_queue_set_aside(struct sg_queue *q, struct sg_queue_entry *e, bool aside)
 {
-        int64_t one = aside ? 1 : -1;
+        uint64_t one = aside ? 1 : (uint64_t)-1;
 
         if (!e->running || e->aside == aside)
                 return;
+        count_slot(q, e, -1);
         e->aside = aside;
-        e->lane->aside += (uint64_t)one;
-        e->lane->user->aside += (uint64_t)one;
-        e->lane->class->aside += (uint64_t)one;
-        q->n_aside += (uint64_t)one;
+        count_slot(q, e, 1);
+        e->lane->aside += one;
+        e->lane->class->aside += one;
         q->changes++;
+}
+
+bool sg_queue_set_use(struct sg_queue *q, struct sg_queue_entry *e, const struct sg_idle_view *use)
+{
+        bool passed;
+
+        if (!e->running)
+                return false;
+        e->quiet = use->quiet;
+        e->idle_usec = use->from_usec;
+        passed = use->idle && (e->passed || e->lane->user->n_passed < SG_QUEUE_PASSED_MAX);
+        if (e->passed == passed)
+                return false;
+        count_slot(q, e, -1);
+        e->passed = passed;
+        count_slot(q, e, 1);
+        q->changes++;
+        return passed;
 }
 
 /* What is expected of a job in CPU-seconds: what its class's jobs took, else all that its time
@@ -229,6 +266,7 @@ static double size_of(const struct sg_job *j, const struct sg_class_history *h)
 void sg_queue_describe(const struct sg_queue *q, struct sg_queue_entry *e, const struct sg_job *j,
                        const struct sg_class_history *h)
 {
+        e->at_once = j->foreground;
         e->priority = j->priority;
         for (size_t k = 0; k < q->n_stocks; k++)
                 e->need[k] = q->types[k].need_of(j);
@@ -246,7 +284,8 @@ int sg_queue_add(struct sg_queue *q, struct sg_queue_entry *e, const char *class
         if (!lane)
                 return -ENOMEM;
         e->lane = lane;
-        e->running = e->aside = false;
+        e->running = e->aside = e->passed = e->quiet = false;
+        e->idle_usec = SG_UNLIMITED;
         e->unfit_since_usec = e->start = 0;
         sg_list_init(&e->link);
         if (running) {
@@ -268,8 +307,8 @@ void sg_queue_remove(struct sg_queue *q, struct sg_queue_entry *e)
                 return;
         sg_queue_set_aside(q, e, false);
         if (e->running) {
+                count_slot(q, e, -1);
                 lane->running--;
-                lane->user->running--;
                 lane->class->running--;
                 q->n_running--;
                 running_take(q, e);
@@ -367,7 +406,7 @@ int sg_queue_configure(struct sg_queue *q, const struct sg_settings *settings)
 
 /* Figures */
 
-uint64_t sg_queue_max_jobs(const struct sg_queue *q, uint64_t cpus)
+uint64_t sg_queue_slots(const struct sg_queue *q, uint64_t cpus)
 {
         return q->max_jobs != SG_UNLIMITED ? q->max_jobs : q->jobs_per_cpu * cpus;
 }

@@ -4,9 +4,15 @@
  * The queue: which waiting job starts next, and why another doesn't yet.
  *
  * Jobs wait in lanes, one per (class, user), in the class's order. The next job is the head of a
- * lane of the user who has the fewest jobs running, then of the one whose last start is longest
+ * lane of the user whose jobs take the fewest slots, then of the one whose last start is longest
  * ago: a thousand jobs of one user never hold up the single one of another. Within a user the
  * higher priority goes first, then the older job.
+ *
+ * A job that runs takes a slot, of which the node has a certain number. It is passed, and takes
+ * none, while it is suspended or idle (idle.h). A job that is to start at once needs no slot: it
+ * goes before all that its user has waiting and isn't kept back for what others wait for, but it
+ * takes a slot, and no user has more of these than there are slots. Caps of classes count all that
+ * run.
  *
  * Stocks (stock.h; memory is one): what is declared counts in full from start to end, what isn't
  * counts as it is used. A head that doesn't fit when it is its turn, but would once others have
@@ -21,10 +27,13 @@
 #include "core/job/history.h"
 #include "core/job/job.h"
 #include "core/measure/node.h"
+#include "core/queue/idle.h"
 #include "core/queue/stock.h"
 #include "core/settings/settings.h"
 
 #define SG_QUEUE_PATIENCE_USEC (10ULL * 60 * 1000000)
+/* Of one user: what runs costs memory and descriptors, however idle it is. */
+#define SG_QUEUE_PASSED_MAX 256U
 
 struct sg_queue;
 struct sg_lane;
@@ -40,8 +49,12 @@ struct sg_queue_entry {
         double size, used; /* CPU-seconds: expected in all; of those, used by attempts before */
         uint64_t deadline_usec; /* of the real time */
         uint64_t limit_usec;    /* it runs no longer than that */
+        bool at_once;           /* here and now: it needs no slot */
         bool running;
         bool aside;            /* it counts for its own user alone */
+        bool passed;           /* it takes no slot */
+        bool quiet;            /* it will be passed, if it goes on like that, … */
+        uint64_t idle_usec;    /* … then, at the earliest; SG_UNLIMITED = not known */
         uint64_t started_usec; /* set by the queue; by the caller, if it runs already */
         uint64_t start;        /* which of the queue's starts it was; 0 = it ran already */
         /* When it was first its turn and didn't fit, 0 = never; and the last start before. */
@@ -49,20 +62,25 @@ struct sg_queue_entry {
 };
 
 enum sg_pending {
-        SG_PENDING_NONE, /* it would start now */
-        SG_PENDING_NODE_FULL,
+        SG_PENDING_NONE,      /* it would start now */
+        SG_PENDING_NODE_FULL, /* all slots are taken */
+        SG_PENDING_USER_FULL, /* its user has as many jobs that started at once */
         SG_PENDING_CLASS_FULL,
         SG_PENDING_CLASS_USER_FULL,
         SG_PENDING_SHORT, /* of a stock */
-        SG_PENDING_TURN,  /* others of its lane are before it */
+        SG_PENDING_TURN,  /* one of its lane is before it, and not for any of these */
         SG_PENDING_KEPT,  /* the node is kept for one that has waited longer than PATIENCE */
 };
 
 struct sg_pending_info {
         enum sg_pending why;
         uint64_t running, max; /* the counts behind *_FULL */
-        uint64_t ahead;        /* TURN: jobs of the same lane before it */
-        /* SHORT: the first stock that isn't enough; need 0 = undeclared, the reserve is used up */
+        /* NODE_FULL: those that will be passed, and in how long the first and the last of them */
+        uint64_t quiet, first_usec, last_usec;
+        uint64_t ahead; /* TURN: jobs of the same lane before it … */
+        uint64_t head;  /* … and the n of the first of them */
+        /* SHORT: the first stock that isn't enough; need 0 = undeclared, the reserve is used up.
+         * TURN: the same of the first job of the lane; NULL = that isn't why it waits. */
         const struct sg_stock_type *stock;
         uint64_t need, free;
         const char *class; /* CLASS_*: its name, the queue's or the job's */
@@ -95,8 +113,13 @@ void sg_queue_change(struct sg_queue *q, struct sg_queue_entry *e, int64_t prior
  * at any time. */
 void sg_queue_set_aside(struct sg_queue *q, struct sg_queue_entry *e, bool aside);
 
+/* What is known of a running entry's use of the CPU; a suspended one is idle. Whether it has given
+ * a slot back: another may start. */
+bool sg_queue_set_use(struct sg_queue *q, struct sg_queue_entry *e, const struct sg_idle_view *use);
+
 /* The entry to start now, marked as running; NULL if none can. *ret_retry_usec: when to look again
- * though nothing has happened (one doesn't fit), 0 = not needed. */
+ * though nothing has happened (one doesn't fit, or has no slot and others may be idle by then), 0 =
+ * not needed. */
 struct sg_queue_entry *sg_queue_next(struct sg_queue *q, const struct sg_node_snapshot *node,
                                      uint64_t *ret_retry_usec);
 
@@ -110,4 +133,4 @@ void sg_queue_would_start(const struct sg_queue *q, const struct sg_job *j,
 
 uint64_t sg_queue_n_waiting(const struct sg_queue *q);
 uint64_t sg_queue_n_running(const struct sg_queue *q);
-uint64_t sg_queue_max_jobs(const struct sg_queue *q, uint64_t cpus);
+uint64_t sg_queue_slots(const struct sg_queue *q, uint64_t cpus);

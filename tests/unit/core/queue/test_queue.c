@@ -32,7 +32,7 @@ static void test_a_thousand_against_one(void **state)
                 assert_int_equal(next(f), n);
         add(f, 2, 1001);
         assert_int_equal(next(f), 0);
-        assert_int_equal(f->retry_usec, 0); /* the end of a job is an event */
+        assert_int_equal(f->retry_usec, f->node.now_usec + MINUTE); /* one may be idle by then */
         end(f, 3);
         assert_int_equal(next(f), 1001);
         assert_int_equal(sg_queue_n_waiting(f->q), 996);
@@ -258,7 +258,7 @@ static void test_node_cap(void **state)
         f->settings->max_jobs = SG_UNLIMITED;
         f->settings->jobs_per_cpu = 3;
         configure(f);
-        assert_int_equal(sg_queue_max_jobs(f->q, 2), 6);
+        assert_int_equal(sg_queue_slots(f->q, 2), 6);
         for (uint64_t n = 1; n <= 7; n++)
                 add(f, 1, n);
         for (uint64_t n = 1; n <= 6; n++)
@@ -366,16 +366,24 @@ static void test_ahead(void **state)
         struct fixture *f = *state;
         struct sg_pending_info info;
 
-        f->settings->max_jobs = 0;
+        draft(f, 0)->backfill = false;
         configure(f);
         for (uint64_t n = 1; n <= 9; n++)
-                add_to(f, "default", n == 5 ? 2 : 1, n, n == 9, SG_UNLIMITED);
+                add_to(f, "default", n == 5 ? 2 : 1, n, n == 9, n == 9 ? 20 * GIB : SG_UNLIMITED);
         sg_queue_explain(f->q, &f->entries[8], &f->node, &info);
         assert_int_equal(info.why, SG_PENDING_TURN);
         assert_int_equal(info.ahead, 7); /* 1-4, 6, 7 and 9 */
-        assert_int_equal(why(f, 9), SG_PENDING_NODE_FULL);
-        assert_int_equal(why_new(f, "default", 1, 2, SG_UNLIMITED), SG_PENDING_NODE_FULL);
+        assert_int_equal(info.head, 9);
+        assert_ptr_equal(info.stock, &f->types[SG_STOCK_MEMORY]);
+        assert_int_equal(info.need, 20 * GIB);
+        assert_int_equal(info.free, 9 * GIB);
+        assert_int_equal(why(f, 9), SG_PENDING_SHORT);
+        assert_int_equal(why_new(f, "default", 1, 2, SG_UNLIMITED), SG_PENDING_NONE);
         assert_int_equal(why_new(f, "default", 1, 1, SG_UNLIMITED), SG_PENDING_TURN);
+        f->settings->max_jobs = 0; /* what they all lack is named to each of them */
+        configure(f);
+        for (uint64_t n = 1; n <= 9; n++)
+                assert_int_equal(why(f, n), SG_PENDING_NODE_FULL);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

@@ -125,7 +125,7 @@ static void test_slots(void **state)
         limited(f, 1, 5, GIB, SG_UNLIMITED);
         assert_int_equal(next(f), 4);
         assert_int_equal(next(f), 0);
-        assert_int_equal(why(f, 5), SG_PENDING_TURN);
+        assert_int_equal(why(f, 5), SG_PENDING_CLASS_USER_FULL);
 }
 
 /* Far behind, nobody looks. */

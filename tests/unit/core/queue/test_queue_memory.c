@@ -119,7 +119,7 @@ static void test_patience(void **state)
         assert_int_equal(f->retry_usec, f->node.now_usec + 1000000);
         assert_int_equal(why(f, 2), SG_PENDING_SHORT);
         assert_int_equal(why(f, 12), SG_PENDING_KEPT);
-        assert_int_equal(why(f, 13), SG_PENDING_TURN);
+        assert_int_equal(why(f, 13), SG_PENDING_KEPT); /* as the one that is before it */
         assert_int_equal(why_new(f, "default", 3, 0, SG_UNLIMITED), SG_PENDING_KEPT);
         assert_int_equal(why_new(f, "default", 3, 0, GIB), SG_PENDING_NONE); /* beside the 8 */
         assert_int_equal(why_new(f, "default", 3, 0, 8 * GIB), SG_PENDING_SHORT);

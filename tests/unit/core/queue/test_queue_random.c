@@ -1,44 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What must hold for the queue whatever happens: random histories of additions, removals, changes,
- * reloads and starts, beside a model that is a plain array, on nodes with one stock and with two.
+ * reloads and starts, beside a model (model_fixture.h), on nodes with one stock and with two.
  * The seed of a failure is printed; SG_SEED=N runs that one alone.
  */
-#include "core/queue/order.h"
-#include "core/queue/queue.h"
-#include "tests/unit/core/queue/seats.h"
+#include "tests/unit/core/queue/model_fixture.h"
 #include "tests/unit/test.h"
 
 #include <inttypes.h>
-#include <math.h>
 
 #define INSTANCES (2000U / TEST_SLOW)
 #define STEPS 150
-#define JOBS 40
 #define USERS 4
-#define CLASSES 3
 #define PATIENCE SG_QUEUE_PATIENCE_USEC
 
 static const uint64_t totals[SG_STOCKS_MAX] = {[SG_STOCK_MEMORY] = 1000003, [SEATS] = 7};
-static const char *const class_names[CLASSES] = {"default", "train", "batch"};
-
-struct job {
-        struct sg_queue_entry entry;
-        bool present;
-        unsigned class;
-        uint64_t uid;
-};
-
-struct world {
-        uint64_t random, seed;
-        struct sg_queue *q;
-        struct sg_settings *settings;
-        struct sg_stock_type types[SG_STOCKS_MAX];
-        size_t n_stocks;
-        struct sg_node_snapshot node;
-        struct job jobs[JOBS];
-        uint64_t last_n, started, step;
-};
 
 /* splitmix64 */
 static uint64_t draw(struct world *w, uint64_t below)
@@ -56,177 +32,6 @@ static uint64_t draw(struct world *w, uint64_t below)
                         fail_msg("SG_SEED=%" PRIu64 ", step %" PRIu64 ": %s", (w)->seed,           \
                                  (w)->step, #condition);                                           \
         } while (0)
-
-/* The model's figures, counted anew each time */
-
-static bool waits(const struct job *j)
-{
-        return j->present && !j->entry.running;
-}
-
-static bool runs(const struct job *j)
-{
-        return j->present && j->entry.running;
-}
-
-static uint64_t count(const struct world *w, bool (*which)(const struct job *j))
-{
-        uint64_t n = 0;
-
-        for (size_t i = 0; i < JOBS; i++)
-                n += which(&w->jobs[i]);
-        return n;
-}
-
-static uint64_t running_of(const struct world *w, const unsigned *class, const uint64_t *uid)
-{
-        uint64_t n = 0;
-
-        for (size_t i = 0; i < JOBS; i++)
-                n += runs(&w->jobs[i]) && (!class || w->jobs[i].class == *class) &&
-                     (!uid || w->jobs[i].uid == *uid);
-        return n;
-}
-
-static uint64_t declared(const struct world *w, size_t k)
-{
-        uint64_t sum = 0;
-
-        for (size_t i = 0; i < JOBS; i++)
-                if (runs(&w->jobs[i]) && w->jobs[i].entry.need[k] != SG_UNLIMITED)
-                        sum += w->jobs[i].entry.need[k];
-        return sum;
-}
-
-static uint64_t promisable(const struct world *w, size_t k)
-{
-        const struct sg_stock *s = &w->node.stocks[k];
-        uint64_t reserve_pm = k == SG_STOCK_MEMORY ? w->settings->memory_reserve_pm : 0;
-        unsigned __int128 kept = (unsigned __int128)s->total * reserve_pm;
-        uint64_t usable = s->total - (uint64_t)((kept + 9999) / 10000);
-        uint64_t used = s->total - s->available, taken = declared(w, k);
-
-        if (used > s->declared_used)
-                taken += used - s->declared_used;
-        return usable > taken ? usable - taken : 0;
-}
-
-static bool lacks(const struct world *w, const struct sg_queue_entry *e, size_t k)
-{
-        return e->need[k] == SG_UNLIMITED ? promisable(w, k) == 0 : e->need[k] > promisable(w, k);
-}
-
-static bool fits(const struct world *w, const struct sg_queue_entry *e)
-{
-        for (size_t k = 0; k < w->n_stocks; k++)
-                if (lacks(w, e, k))
-                        return false;
-        return true;
-}
-
-/* Whether e wants something that the other, which doesn't fit, waits for. */
-static bool competes(const struct world *w, const struct sg_queue_entry *e,
-                     const struct sg_queue_entry *other)
-{
-        for (size_t k = 0; k < w->n_stocks; k++)
-                if (e->need[k] > 0 && lacks(w, other, k))
-                        return true;
-        return false;
-}
-
-static bool has_room(const struct world *w, const struct job *j)
-{
-        const struct sg_class *c = sg_settings_class(w->settings, class_names[j->class]);
-        const uint64_t *uid = &j->uid;
-
-        return count(w, runs) < w->settings->max_jobs &&
-               running_of(w, &j->class, NULL) < c->max_jobs &&
-               running_of(w, &j->class, uid) < c->max_jobs_per_user;
-}
-
-static double compare_known(double a, double b)
-{
-        return a <= 0 || b <= 0 ? (a <= 0) - (b <= 0) : a - b;
-}
-
-static bool before_in_lane(const struct world *w, const struct job *a, const struct job *b)
-{
-        const struct sg_class *c = sg_settings_class(w->settings, class_names[a->class]);
-        const struct sg_queue_entry *x = &a->entry, *y = &b->entry;
-        double d = 0;
-
-        if (c->order == SG_ORDER_PRIORITY)
-                d = (double)(y->priority - x->priority);
-        else if (c->order == SG_ORDER_SJF)
-                d = compare_known(x->size, y->size);
-        else if (c->order == SG_ORDER_SRTF)
-                d = compare_known(x->size - fmin(x->used, .99 * x->size),
-                                  y->size - fmin(y->used, .99 * y->size));
-        else if (c->order == SG_ORDER_EDF)
-                d = compare_known((double)x->deadline_usec, (double)y->deadline_usec);
-        else if (c->order == SG_ORDER_LAS)
-                d = (x->used >= 60) - (y->used >= 60);
-        else if (c->order != SG_ORDER_FIFO) /* one that the model doesn't know */
-                return sg_order_before(c->order, x, y);
-        return d < 0 || (d <= 0 && x->n < y->n);
-}
-
-static uint64_t ahead_of(const struct world *w, const struct job *j)
-{
-        uint64_t n = 0;
-
-        for (size_t i = 0; i < JOBS; i++) {
-                const struct job *o = &w->jobs[i];
-
-                n += o != j && waits(o) && o->class == j->class && o->uid == j->uid &&
-                     before_in_lane(w, o, j);
-        }
-        return n;
-}
-
-/* A head that has room and doesn't fit: the node may be kept for it. */
-static bool is_short(const struct world *w, const struct job *j)
-{
-        return waits(j) && has_room(w, j) && !fits(w, &j->entry) && ahead_of(w, j) == 0;
-}
-
-static bool any_short(const struct world *w)
-{
-        for (size_t i = 0; i < JOBS; i++)
-                if (is_short(w, &w->jobs[i]))
-                        return true;
-        return false;
-}
-
-/* Whether any of them waits for what e takes of. */
-static bool any_short_competes(const struct world *w, const struct sg_queue_entry *e)
-{
-        for (size_t i = 0; i < JOBS; i++)
-                if (is_short(w, &w->jobs[i]) && competes(w, e, &w->jobs[i].entry))
-                        return true;
-        return false;
-}
-
-static const struct job *head_of(const struct world *w, const struct job *j)
-{
-        for (size_t i = 0; i < JOBS; i++) {
-                const struct job *o = &w->jobs[i];
-
-                if (waits(o) && o->class == j->class && o->uid == j->uid && ahead_of(w, o) == 0)
-                        return o;
-        }
-        return NULL;
-}
-
-/* Whether the head of its lane doesn't fit and lets others go before. */
-static bool passes_its_head(const struct world *w, const struct job *j)
-{
-        const struct job *head = head_of(w, j);
-
-        return head && !fits(w, &head->entry) &&
-               (sg_settings_class(w->settings, class_names[j->class])->backfill ||
-                !competes(w, &j->entry, &head->entry));
-}
 
 /* What happens */
 
@@ -263,6 +68,7 @@ static void draw_job(struct world *w, struct job *j, struct sg_job *said)
         };
         sg_job_init(said);
         said->uid = j->uid;
+        said->foreground = draw(w, 6) == 0;
         said->priority = (int64_t)draw(w, 7) - 3;
         said->limits.memory_max = draw_memory(w);
         said->limits.tasks_max = draw_seats(w);
@@ -280,7 +86,7 @@ static void step_add(struct world *w, struct job *j)
 
         draw_job(w, j, &said);
         /* One that is recovered as running was admitted at its time. */
-        if (running && (!has_room(w, j) || !fits(w, &j->entry)))
+        if (running && (!model_has_room(w, j) || !model_fits(w, &j->entry)))
                 running = false;
         check(w, sg_queue_add(w->q, &j->entry, class_names[j->class], j->uid, running) == 0);
         j->present = true;
@@ -297,10 +103,23 @@ static void step_change(struct world *w, struct job *j)
         for (size_t k = 0; k < w->n_stocks; k++) {
                 uint64_t own = j->entry.need[k] != SG_UNLIMITED ? j->entry.need[k] : 0;
 
-                if (runs(j) && need[k] != SG_UNLIMITED && need[k] > own + promisable(w, k))
+                if (model_runs(j) && need[k] != SG_UNLIMITED &&
+                    need[k] > own + model_promisable(w, k))
                         need[k] = own;
         }
         sg_queue_change(w->q, &j->entry, (int64_t)draw(w, 5) - 2, need);
+}
+
+static void step_use(struct world *w, struct job *j)
+{
+        uint64_t now = w->node.now_usec;
+        struct sg_idle_view use = {.idle = draw(w, 2)};
+
+        use.from_usec = use.idle ? now - draw(w, now) : now + 1 + draw(w, 2 * SG_IDLE_WINDOW_USEC);
+        use.quiet = !use.idle && draw(w, 2);
+        check(w,
+              sg_queue_set_use(w->q, &j->entry, &use) == (model_runs(j) && use.idle && !j->idle));
+        j->idle = model_runs(j) && use.idle;
 }
 
 /* What a file would say of the i-th class; the settings are const to all others. */
@@ -342,15 +161,16 @@ static void check_start(struct world *w, struct sg_queue_entry *e)
 
         check(w, j >= w->jobs && j < w->jobs + JOBS && j->present && e->running);
         e->running = false; /* as the model was before */
-        check(w, has_room(w, j));
-        check(w, fits(w, e));
-        check(w, ahead_of(w, j) == 0 || passes_its_head(w, j));
-        for (size_t i = 0; i < JOBS && !any_short(w); i++) {
+        check(w, model_has_room(w, j));
+        check(w, model_fits(w, e));
+        check(w, model_ahead_of(w, j) == 0 || model_passes_its_head(w, j));
+        for (size_t i = 0; i < JOBS && !model_any_short(w); i++) {
                 const struct job *o = &w->jobs[i];
 
-                if (waits(o) && o->uid != j->uid && has_room(w, o) && fits(w, &o->entry) &&
-                    ahead_of(w, o) == 0)
-                        check(w, running_of(w, NULL, &j->uid) <= running_of(w, NULL, &o->uid));
+                if (model_waits(o) && o->uid != j->uid && model_has_room(w, o) &&
+                    model_fits(w, &o->entry) && model_ahead_of(w, o) == 0)
+                        check(w,
+                              model_slots_of(w, j->uid, false) <= model_slots_of(w, o->uid, false));
         }
         e->running = true;
         w->started++;
@@ -363,42 +183,71 @@ static void check_reason(struct world *w, const struct job *j, bool kept)
 
         sg_queue_explain(w->q, &j->entry, &w->node, &info);
         check(w, info.why != SG_PENDING_NONE);
-        if (info.why == SG_PENDING_TURN)
-                check(w, info.ahead == ahead_of(w, j) && info.ahead > 0);
+        if (!model_has_slot(w, j)) { /* whoever is before it */
+                check(w,
+                      info.why == (j->entry.at_once ? SG_PENDING_USER_FULL : SG_PENDING_NODE_FULL));
+                check(w, info.running == model_slots_before(w, j));
+                check(w, info.max == w->settings->max_jobs);
+                check(w, info.quiet == (j->entry.at_once ? 0 : model_count(w, model_is_quiet)));
+        }
+        if (info.why == SG_PENDING_TURN) {
+                check(w, info.ahead == model_ahead_of(w, j) && info.ahead > 0);
+                check(w, info.head == model_head_of(w, j)->entry.n);
+                check(w, info.stock != NULL); /* which that waits for */
+        }
         if (info.why == SG_PENDING_SHORT) {
-                while (k < w->n_stocks && !lacks(w, &j->entry, k))
+                while (k < w->n_stocks && !model_lacks(w, &j->entry, k))
                         k++;
                 check(w, info.stock == &w->types[k]); /* the first that isn't enough */
-                check(w, info.free == promisable(w, k));
+                check(w, info.free == model_promisable(w, k));
         }
         if (info.why == SG_PENDING_KEPT)
-                check(w, kept && count(w, runs) > 0);
-        check(w, !has_room(w, j) || !fits(w, &j->entry) || ahead_of(w, j) > 0 ||
+                check(w, kept && model_count(w, model_runs) > 0 && !j->entry.at_once);
+        check(w, !model_has_room(w, j) || !model_fits(w, &j->entry) || model_ahead_of(w, j) > 0 ||
                          info.why == SG_PENDING_KEPT);
+}
+
+/* When the queue is to be looked at again after a pass. */
+static uint64_t retry_at(const struct world *w, bool kept)
+{
+        uint64_t soon = w->node.now_usec + 1000000;
+        uint64_t idle = w->node.now_usec + SG_IDLE_WINDOW_USEC;
+        bool any = false;
+
+        for (size_t i = 0; i < JOBS; i++) {
+                const struct job *j = &w->jobs[i];
+
+                any = any || (model_waits(j) && model_ahead_of(w, j) == 0 && !model_has_slot(w, j));
+                if (model_has_slot_taken(j) && j->entry.idle_usec < idle)
+                        idle = j->entry.idle_usec;
+        }
+        return kept ? soon : !any ? 0 : idle > soon ? idle : soon;
 }
 
 /* After the last start of a pass: nothing that could start was left, and everybody has a reason. */
 static void check_quiet(struct world *w, uint64_t retry_usec)
 {
-        bool kept = count(w, runs) < w->settings->max_jobs && any_short(w);
+        bool kept = model_any_short(w);
 
-        check(w, retry_usec == (kept ? w->node.now_usec + 1000000 : 0));
+        check(w, retry_usec == retry_at(w, kept));
         for (size_t i = 0; i < JOBS; i++) {
                 const struct job *j = &w->jobs[i];
 
-                if (!waits(j))
+                if (!model_waits(j))
                         continue;
                 check_reason(w, j, kept);
                 /* Nobody waits behind heads that lack only what it doesn't want. */
-                if (has_room(w, j) && fits(w, &j->entry) && !any_short_competes(w, &j->entry))
-                        check(w, ahead_of(w, j) > 0 && !is_short(w, head_of(w, j)));
+                if (model_has_room(w, j) && model_fits(w, &j->entry) &&
+                    !model_any_short_competes(w, &j->entry))
+                        check(w,
+                              model_ahead_of(w, j) > 0 && !model_is_short(w, model_head_of(w, j)));
         }
 }
 
 static void check_accounts(struct world *w)
 {
-        check(w, sg_queue_n_waiting(w->q) == count(w, waits));
-        check(w, sg_queue_n_running(w->q) == count(w, runs));
+        check(w, sg_queue_n_waiting(w->q) == model_count(w, model_waits));
+        check(w, sg_queue_n_running(w->q) == model_count(w, model_runs));
 }
 
 static void pass(struct world *w)
@@ -428,7 +277,7 @@ static void step_foretell(struct world *w, struct job *j)
         j->present = true;
         e = sg_queue_next(w->q, &w->node, &retry_usec);
         /* Another starts only if the new one is now before a job that the node was kept for. */
-        check(w, !e || e == &j->entry || ahead_of(w, j) == 0);
+        check(w, !e || e == &j->entry || model_ahead_of(w, j) == 0);
         check(w, e != &j->entry || info.why == SG_PENDING_NONE);
         check(w, e || info.why != SG_PENDING_NONE);
         if (e)
@@ -452,9 +301,11 @@ static void step(struct world *w)
                 step_add(w, j);
         else if (what <= 9)
                 step_change(w, j);
+        else if (what <= 13 && model_runs(j))
+                step_use(w, j);
         else {
                 sg_queue_remove(w->q, &j->entry);
-                j->present = false;
+                j->present = j->idle = false;
         }
         check_accounts(w);
 }
@@ -495,11 +346,11 @@ static void drain(struct world *w)
         check(w, sg_queue_configure(w->q, w->settings) == 0);
         for (size_t k = 0; k < SG_STOCKS_MAX; k++)
                 w->node.stocks[k].available = totals[k];
-        for (waiting = count(w, waits); waiting > 0; waiting--) {
+        for (waiting = model_count(w, model_waits); waiting > 0; waiting--) {
                 for (size_t i = 0; i < JOBS; i++)
-                        if (runs(&w->jobs[i])) {
+                        if (model_runs(&w->jobs[i])) {
                                 sg_queue_remove(w->q, &w->jobs[i].entry);
-                                w->jobs[i].present = false;
+                                w->jobs[i].present = w->jobs[i].idle = false;
                         }
                 e = sg_queue_next(w->q, &w->node, &retry_usec);
                 check(w, e != NULL);

@@ -108,7 +108,7 @@ static void test_holds_up_only_its_own(void **state)
         assert_int_equal(next(f), 6); /* its turn is before job 2's, as its user has nothing */
         assert_int_equal(next(f), 3);
         assert_int_equal(next(f), 0);
-        assert_int_equal(why(f, 4), SG_PENDING_TURN);
+        assert_int_equal(why(f, 4), SG_PENDING_NODE_FULL);
         end(f, 5);
         assert_int_equal(next(f), 0); /* of the seats none is left */
         end(f, 6);
