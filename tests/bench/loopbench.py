@@ -2,6 +2,7 @@
 """What bench-loop and bench-loop-vm share: 50 jobs that all want the CPU, governed by `growth`, and
 how long it takes from a job's start, or its end, to changed weights in the kernel.
 """
+import contextlib
 import datetime
 import json
 import os
@@ -74,10 +75,10 @@ def seconds(text):
 
 class Loop:
     """The jobs, of a governor that has had none before. `group(n)` is a job's group with its weight,
-    None while there is none."""
+    None while there is none. `watched(pid)` is a context around each end, from the kill to other weights."""
 
-    def __init__(self, g, group, patience=120):
-        self.g = g
+    def __init__(self, g, group, patience=120, watched=contextlib.nullcontext):
+        self.g, self.watched = g, watched
         g.submit("--array", f"1-{JOBS}", "--", "sh", "-c", TRAIN)
         until(lambda: json.loads(g.ctl("status", "--json").stdout)["jobs"]["running"] == JOBS,
               f"{JOBS} jobs", patience=patience)
@@ -133,15 +134,16 @@ class Loop:
         before = self.weights.all()
         dead = select.poll()
         pidfd = os.pidfd_open(pid)
-        try:
-            dead.register(pidfd, select.POLLIN)
-            begin = time.time()
-            os.kill(pid, signal.SIGKILL)
-            dead.poll()
-            died = time.time()
-        finally:
-            os.close(pidfd)
-        changed = watch(lambda: self.weights.all() != before, "other weights")
+        with self.watched(pid):
+            try:
+                dead.register(pidfd, select.POLLIN)
+                begin = time.time()
+                os.kill(pid, signal.SIGKILL)
+                dead.poll()
+                died = time.time()
+            finally:
+                os.close(pidfd)
+            changed = watch(lambda: self.weights.all() != before, "other weights")
         return died - begin, changed - begin if self.decided_anything(begin) else None
 
     def decided_anything(self, since):
