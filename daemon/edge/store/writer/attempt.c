@@ -167,22 +167,31 @@ static int read_holder(struct sg_attempts *a, const struct sg_job_key *key, pid_
 
 /* --- spare directories ------------------------------------------------------------------------ */
 
-/* A new file takes the record's place: zeroes over the old one might not be on disk yet when the
- * power fails, and then the next attempt would have ended as this one did. Blocks that are only
- * allocated can't be read as old ones. */
-static int renew_record(struct sg_attempts *a, const struct sg_job_key *key)
+static int replace(struct sg_attempts *a, const struct sg_job_key *key, const char *old,
+                   const char *new, size_t size)
 {
         char path[PATH_IN_ATTEMPT_MAX];
 
-        path_in(path, key, "exit");
+        path_in(path, key, old);
         if (unlinkat(a->jobs_fd, path, 0) < 0)
                 return -errno;
-        return make_file(a, key, "exit.tmp", NULL, SG_EXIT_SIZE);
+        return make_file(a, key, new, NULL, size);
+}
+
+/* A new file takes the record's place: zeroes over the old one might not be on disk yet when the
+ * power fails, and then the next attempt would have ended as this one did. Blocks that are only
+ * allocated can't be read as old ones. The lock of `run` may be open for as long as its user likes,
+ * who could lock the next job's, too, if it were the same file. */
+static int renew(struct sg_attempts *a, const struct sg_job_key *key, bool foreground)
+{
+        int r = replace(a, key, "exit", "exit.tmp", SG_EXIT_SIZE);
+
+        return r >= 0 && foreground ? replace(a, key, "lock", "lock", 0) : r;
 }
 
 /* 0: the directory is a spare now; < 0: it isn't fit to be one. It is fit when its shim has done
  * all that it does there: the record has its name, and the lock is free. */
-static int keep_as_spare(struct sg_attempts *a, const struct sg_job_key *key)
+static int keep_as_spare(struct sg_attempts *a, const struct sg_job_key *key, bool foreground)
 {
         char from[PATH_IN_ATTEMPT_MAX], spare[SPARE_NAME_MAX];
         pid_t holder;
@@ -193,7 +202,7 @@ static int keep_as_spare(struct sg_attempts *a, const struct sg_job_key *key)
         r = read_holder(a, key, &holder);
         if (r < 0 || holder > 0)
                 return r < 0 ? r : -EBUSY;
-        r = renew_record(a, key);
+        r = renew(a, key, foreground);
         if (r < 0)
                 return r;
         path_in(from, key, "fate");
@@ -273,22 +282,35 @@ int sg_attempt_remove(struct sg_attempts *a, const struct sg_job_key *key)
 
 int sg_attempt_retire(struct sg_attempts *a, const struct sg_job_key *key, bool foreground)
 {
-        if (!foreground && keep_as_spare(a, key) >= 0)
+        if (keep_as_spare(a, key, foreground) >= 0)
                 return 0;
         return sg_attempt_remove(a, key);
 }
 
+/* The record first, which takes its name along where a file system keeps a journal: then there is
+ * nothing left to be written for the directory. */
+static int sync_record(struct sg_attempts *a, const struct sg_job_key *key, int fd)
+{
+        return fsync(fd) < 0 ? -errno : sg_attempt_sync(a, key);
+}
+
+static int sync_old_record(struct sg_attempts *a, const struct sg_job_key *key, const char *exit)
+{
+        _cleanup_close_ int fd = openat(a->jobs_fd, exit, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+
+        return fd < 0 ? -errno : sync_record(a, key, fd);
+}
+
 int sg_attempt_record(struct sg_attempts *a, const struct sg_job_key *key, const struct sg_exit *e)
 {
-        char exit[PATH_IN_ATTEMPT_MAX], tmp[PATH_IN_ATTEMPT_MAX], name[SG_ATTEMPT_NAME_MAX];
+        char exit[PATH_IN_ATTEMPT_MAX], tmp[PATH_IN_ATTEMPT_MAX];
         uint8_t buf[SG_EXIT_SIZE];
         int r;
 
-        sg_attempt_name_format(name, key);
         path_in(exit, key, "exit");
         path_in(tmp, key, "exit.tmp");
         if (faccessat(a->jobs_fd, exit, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-                return sg_fsync_dir(a->jobs_fd, name); /* whose answer was lost */
+                return sync_old_record(a, key, exit); /* whose answer was lost */
         _cleanup_close_ int fd = openat(a->jobs_fd, tmp, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
         if (fd < 0)
                 return -errno;
@@ -296,9 +318,10 @@ int sg_attempt_record(struct sg_attempts *a, const struct sg_job_key *key, const
         r = sg_write_all(fd, buf, sizeof(buf));
         if (r < 0)
                 return r;
-        if (fdatasync(fd) < 0 || renameat(a->jobs_fd, tmp, a->jobs_fd, exit) < 0)
+        /* If the power fails now, what has the name may not be whole: its checksum tells. */
+        if (renameat(a->jobs_fd, tmp, a->jobs_fd, exit) < 0)
                 return -errno;
-        return sg_fsync_dir(a->jobs_fd, name);
+        return sync_record(a, key, fd);
 }
 
 int sg_attempt_publish(struct sg_attempts *a, const struct sg_job_key *key, enum sg_publish publish)

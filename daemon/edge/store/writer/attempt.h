@@ -36,7 +36,7 @@ int sg_attempt_make(struct sg_attempts *a, const struct sg_job_key *key, const v
 /* One that isn't there is fine. */
 int sg_attempt_remove(struct sg_attempts *a, const struct sg_job_key *key);
 /* The attempt has ended: its directory is kept as a spare, or removed. foreground: its user may
- * still have the lock open, which can't be that of the next job. */
+ * still have the lock open; the next job gets another one. */
 int sg_attempt_retire(struct sg_attempts *a, const struct sg_job_key *key, bool foreground);
 /* Writes `exit`, unless it is there; it is durable then. */
 int sg_attempt_record(struct sg_attempts *a, const struct sg_job_key *key, const struct sg_exit *e);

@@ -126,26 +126,56 @@ static void test_record(void **state)
         sg_store_close(s);
 }
 
-/* Its user may have the lock open for as long as they like. */
-static void test_directory_of_run_is_not_used_again(void **state)
+static int link_in_state(const char *name, const char *other)
+{
+        char from[PATH_MAX], to[PATH_MAX];
+
+        assert_int_equal(sg_path_join(from, sizeof(from), state_dir, name), 0);
+        assert_int_equal(sg_path_join(to, sizeof(to), state_dir, other), 0);
+        return link(from, to);
+}
+
+static void end_well(struct sg_store *s, struct sg_job *job)
+{
+        struct sg_attempt_info info;
+
+        assert_int_equal(inspect(s, &job->key, SG_PUBLISH_RUN, &info), 0);
+        assert_int_equal(record(s, &job->key, 0), 0);
+        job->state = SG_JOB_EXITED;
+        assert_int_equal(write_job(s, sg_store_finish, job), 0);
+}
+
+/* Its user may have the lock open, and locked, for as long as they like: the next job in the
+ * directory has another one. */
+static void test_lock_of_run_is_not_used_again(void **state)
 {
         struct sg_store *s = open_store();
         struct sg_attempt_info info;
         struct sg_job job;
+        pid_t pid;
+        int hold;
 
         (void)state;
-        for (uint64_t n = 1; n <= 2; n++) { /* the one that is kept comes last */
-                make_starting(&job, n, 1);
-                job.foreground = n == 1;
-                assert_int_equal(submit(s, n), 0);
-                assert_int_equal(start(s, &job, NULL), 0);
-                assert_int_equal(inspect(s, &job.key, SG_PUBLISH_RUN, &info), 0);
-                assert_int_equal(record(s, &job.key, 0), 0);
-                job.state = SG_JOB_EXITED;
-                assert_int_equal(write_job(s, sg_store_finish, &job), 0);
-                assert_false(exists(n == 1 ? "jobs/1-home-1" : "jobs/2-home-1"));
-                assert_int_equal(exists("jobs/.spare-0"), !job.foreground);
-        }
+        make_starting(&job, 1, 1);
+        job.foreground = 1;
+        assert_int_equal(submit(s, 1), 0);
+        assert_int_equal(start(s, &job, NULL), 0);
+        assert_int_equal(link_in_state("jobs/1-home-1/lock", "theirs"), 0);
+        end_well(s, &job);
+        assert_false(exists("jobs/1-home-1"));
+        assert_true(exists("jobs/.spare-0"));
+        pid = fork_holder("theirs", &hold);
+        make_starting(&job, 2, 1);
+        assert_int_equal(submit(s, 2), 0);
+        assert_int_equal(start(s, &job, NULL), 0);
+        assert_false(exists("jobs/.spare-0"));
+        assert_int_equal(inspect(s, &job.key, SG_PUBLISH_NONE, &info), 0);
+        assert_int_equal(info.shim, 0);
+        assert_int_equal(info.fate, SG_ATTEMPT_NO_FATE);
+        assert_false(info.have_exit);
+        (void)close(hold);
+        assert_int_equal(waitpid(pid, NULL, 0), pid);
+        end_well(s, &job);
         sg_store_close(s);
 }
 
@@ -257,7 +287,7 @@ int main(void)
         static const struct CMUnitTest tests[] = {
                 TEST(test_start_writes_the_spec),
                 TEST(test_record),
-                TEST(test_directory_of_run_is_not_used_again),
+                TEST(test_lock_of_run_is_not_used_again),
                 TEST(test_inspect),
                 TEST(test_void),
                 TEST(test_finish),
