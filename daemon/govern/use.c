@@ -28,7 +28,7 @@ void sg_loop_looked(struct sg_live *l, bool waits)
                 sg_governor_count(loop->governor, l->job.key.n, u.now, u.cpu);
                 return;
         }
-        loop->node.memory_bytes = sg_monitor_node(l->manager->monitor)->memory_total;
+        loop->node.memory_bytes = sg_monitor_node_memory(l->manager->monitor);
         sg_use_parts(&u, &d->last, &l->looped->used, &loop->node);
         sg_governor_use(loop->governor, l->job.key.n, &u);
 }

@@ -22,7 +22,7 @@ struct sg_monitor {
         bool reported;                          /* by any job since the last round */
         bool told, told_before; /* the reader said something in this interval, in the last */
         struct sg_node_sampler *node_sampler;
-        struct sg_node_sample node;
+        struct sg_node_sample node, cpus; /* cpus: of these the last look, in node or alone */
         double busy;
         struct sg_links *links;
         struct sg_taskstats *taskstats; /* NULL: the kernel doesn't tell us */
@@ -30,6 +30,9 @@ struct sg_monitor {
         struct sg_notify_socket *notify;
         struct sg_allocations *allocations;
 };
+
+/* node.c: once per round */
+void sg_monitor_look_at_node(struct sg_monitor *mon);
 
 /* monitor-report.c */
 

@@ -204,32 +204,6 @@ static void arm(struct sg_monitor *mon, uint64_t interval_usec)
         sg_readers_set_interval(mon->manager->readers, interval_usec);
 }
 
-static double busy_between(const struct sg_node_sample *a, const struct sg_node_sample *b)
-{
-        double total, idle;
-
-        if (!sg_sample_rate(a->cpu_total_usec, b->cpu_total_usec, 1, &total) || total <= 0 ||
-            !sg_sample_rate(a->cpu_idle_usec, b->cpu_idle_usec, 1, &idle) || idle > total)
-                return NAN;
-        return 1 - idle / total;
-}
-
-static void look_at_node(struct sg_monitor *mon)
-{
-        struct sg_node_sample before = mon->node;
-        const char *trouble;
-        double busy;
-
-        if (!mon->node_sampler)
-                return;
-        sg_node_sampler_read(mon->node_sampler, &mon->node);
-        while ((trouble = sg_node_sampler_trouble(mon->node_sampler)))
-                sg_log(LOG_WARNING, "%s", trouble);
-        busy = busy_between(&before, &mon->node);
-        if (!isnan(busy)) /* two looks within one tick of the kernel's say nothing new */
-                mon->busy = busy;
-}
-
 static void trim(struct sg_monitor *mon)
 {
         bool quiet = mon->next_place == mon->places_before;
@@ -251,7 +225,7 @@ static void run_round(struct sg_monitor *mon)
         mon->told_before = mon->told;
         mon->told = false;
         mon->round_usec = sg_now_monotonic_usec();
-        look_at_node(mon); /* which is asked for with each job */
+        sg_monitor_look_at_node(mon);
         sg_list_foreach_safe (d, next, &mon->running, link)
                 active |= look_at(mon, d);
         mon->round++;
@@ -419,25 +393,6 @@ void sg_monitor_forget(struct sg_live *l)
 
 /* The object */
 
-/* The last look may be long ago: between rounds, or as no job runs. */
-const struct sg_node_sample *sg_monitor_node(struct sg_monitor *mon)
-{
-        if (sg_now_monotonic_usec() - mon->node.now_usec > mon->cadence.base_usec)
-                look_at_node(mon);
-        return &mon->node;
-}
-
-double sg_monitor_busy(const struct sg_monitor *mon)
-{
-        return mon->busy;
-}
-
-struct sg_links *sg_monitor_links(const struct sg_monitor *mon)
-{
-        (void)sg_links_read_counters(mon->links);
-        return mon->links;
-}
-
 void sg_monitor_reload(struct sg_manager *m)
 {
         const struct sg_settings *s = m->settings;
@@ -464,7 +419,7 @@ static void open_extras(struct sg_monitor *mon)
         r = sg_taskstats_new(&mon->taskstats, &why);
         if (r != 0)
                 sg_log(LOG_INFO, "how long jobs wait isn't shown: %s", r < 0 ? strerror(-r) : why);
-        look_at_node(mon);
+        sg_monitor_look_at_node(mon);
 }
 
 int sg_monitor_new(struct sg_monitor **ret, struct sg_manager *m, const char *runtime_dir)

@@ -94,6 +94,9 @@ uint64_t sg_monitor_running_usec(const struct sg_measured *d);
 
 /* The node as it was within the last interval, and its network interfaces. */
 const struct sg_node_sample *sg_monitor_node(struct sg_monitor *mon);
+/* How much memory it has, bytes; a figure that hardly ever changes, and may be a minute old.
+ * SG_UNLIMITED: not known. */
+uint64_t sg_monitor_node_memory(const struct sg_monitor *mon);
 /* How busy its CPUs were between the last two looks, 0 … 1; NaN = not known. */
 double sg_monitor_busy(const struct sg_monitor *mon);
 /* The links, with counters that are read now. */

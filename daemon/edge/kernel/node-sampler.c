@@ -38,6 +38,7 @@ static const struct {
         {"/proc/pressure/memory", parse_memory_pressure},
         {"/proc/pressure/io", parse_io_pressure},
 };
+#define N_CPU_SOURCES 1 /* the first */
 
 struct sg_node_sampler {
         struct file files[SG_ELEMENTSOF(sources)];
@@ -183,17 +184,27 @@ static int read_file(struct sg_node_sampler *s, size_t i, struct sg_node_sample 
         return sources[i].parse(s->buffer, (size_t)n, ret);
 }
 
-void sg_node_sampler_read(struct sg_node_sampler *s, struct sg_node_sample *ret)
+static void read_files(struct sg_node_sampler *s, size_t n, struct sg_node_sample *ret)
 {
         memset(ret, 0xff, sizeof(*ret)); /* SG_UNLIMITED throughout */
         ret->now_usec = sg_now_monotonic_usec();
-        for (size_t i = 0; i < SG_ELEMENTSOF(sources); i++) {
+        for (size_t i = 0; i < n; i++) {
                 struct file *f = &s->files[i];
                 int r = read_file(s, i, ret);
 
                 f->error = r < 0 ? r : 0;
                 f->worked = f->worked || r >= 0;
         }
+}
+
+void sg_node_sampler_read(struct sg_node_sampler *s, struct sg_node_sample *ret)
+{
+        read_files(s, SG_ELEMENTSOF(sources), ret);
+}
+
+void sg_node_sampler_read_cpus(struct sg_node_sampler *s, struct sg_node_sample *ret)
+{
+        read_files(s, N_CPU_SOURCES, ret);
 }
 
 const char *sg_node_sampler_trouble(struct sg_node_sampler *s)

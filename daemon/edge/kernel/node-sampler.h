@@ -32,6 +32,8 @@ struct sg_node_sampler *sg_node_sampler_free(struct sg_node_sampler *s);
 
 /* Allocates nothing, once its buffer is as large as /proc/stat. Takes some tens of microseconds. */
 void sg_node_sampler_read(struct sg_node_sampler *s, struct sg_node_sample *ret);
+/* The CPUs' time and the run queue only, which is one file of seven; all else is not known. */
+void sg_node_sampler_read_cpus(struct sg_node_sampler *s, struct sg_node_sample *ret);
 
 /* A line for the log for each file that can no longer be read or is garbled, once per file: call
  * until it gives NULL. Valid until the next call. Files that never were there are no trouble. */

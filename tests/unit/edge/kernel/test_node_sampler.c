@@ -35,7 +35,7 @@ static void assert_known(const uint64_t *figures, size_t n)
 static void test_this_node(void **state)
 {
         struct sg_node_sampler *s = make();
-        struct sg_node_sample a;
+        struct sg_node_sample a, b;
         struct sysinfo info;
         double load[1];
 
@@ -53,6 +53,12 @@ static void test_this_node(void **state)
         assert_true((double)a.load_pm < load[0] * 10000 + 10000);
         assert_true((double)a.load_pm + 10000 > load[0] * 10000);
         assert_true(a.cpu_idle_usec + a.cpu_iowait_usec < a.cpu_total_usec);
+        sg_node_sampler_read_cpus(s, &b);
+        assert_in_range(b.cpu_total_usec, a.cpu_total_usec, SG_UNLIMITED - 1);
+        assert_int_not_equal(b.cpu_idle_usec, SG_UNLIMITED);
+        assert_int_not_equal(b.procs_running, SG_UNLIMITED);
+        assert_int_equal(b.memory_total, SG_UNLIMITED); /* it is in another file */
+        assert_int_equal(b.io.some_usec, SG_UNLIMITED);
         sg_node_sampler_free(s);
 }
 
