@@ -64,7 +64,7 @@ struct sg_governor_job sg_loop_describe(const struct sg_live *l)
                 .cpus_max = cpus_max(l, threads),
                 .weight = (double)limits->cpu_weight,
                 .deadline = deadline(l, now),
-                .goal = d ? (enum sg_goal)d->progress.goal : SG_GOAL_MIN,
+                .goal = d ? d->goal : SG_GOAL_MIN,
                 .aside = l->job.adopted != SG_ADOPTED_NOT || on_terminal(l),
                 .restarted = l->job.key.attempt > 1,
                 .elastic = elastic && limits->cpus > 0,

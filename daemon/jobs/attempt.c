@@ -21,7 +21,6 @@
 void sg_attempt_init(struct sg_attempt *a)
 {
         a->gate = a->shim_pidfd = -1;
-        memset(&a->counters, 0xff, sizeof(a->counters)); /* not known */
 }
 
 void sg_attempt_deinit(struct sg_live *l)
@@ -31,6 +30,7 @@ void sg_attempt_deinit(struct sg_live *l)
         sg_live_unwatch_shim(l);
         free(l->attempt.record);
         free(l->attempt.how_it_ended);
+        free(l->attempt.counters);
 }
 
 /* Watching the shim */

@@ -20,7 +20,7 @@ struct sg_attempt {
         uint64_t let_go_usec; /* the same by CLOCK_REALTIME; 0 = not known, or before our time */
         uint64_t log_before;  /* bytes of its log from earlier attempts; 0 = none, or not known */
         enum sg_claim claim;
-        struct sg_exit *record;      /* how it ended, if that is known */
-        struct sg_counters counters; /* of `run`, when its command had ended */
-        char *how_it_ended;          /* of `run`, for its terminal; NULL = with an exit status */
+        struct sg_exit *record;       /* how it ended, if that is known */
+        struct sg_counters *counters; /* of `run`, when its command had ended; NULL = not known */
+        char *how_it_ended;           /* of `run`, for its terminal; NULL = with an exit status */
 };

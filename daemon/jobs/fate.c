@@ -151,16 +151,19 @@ static bool may_live(const struct sg_live *l)
  * lived on. */
 void sg_live_put_counters(struct sg_live *l, struct sg_end *end)
 {
-        struct sg_counters *c = &l->attempt.counters;
+        const struct sg_counters *then = l->attempt.counters;
+        struct sg_counters c;
 
-        if (sg_scope_populated(l->groups.scope) > 0 || c->cpu_usec == SG_UNLIMITED)
-                sg_scope_counters(l->groups.scope, c);
+        if (then && then->cpu_usec != SG_UNLIMITED && sg_scope_populated(l->groups.scope) <= 0)
+                c = *then;
+        else
+                sg_scope_counters(l->groups.scope, &c);
         end->counted = true;
-        end->cpu_usec = c->cpu_usec;
-        end->memory_peak_bytes = c->memory_peak_bytes;
-        end->oom_kills = c->oom_kills;
-        end->io_read_bytes = c->io_read_bytes;
-        end->io_write_bytes = c->io_write_bytes;
+        end->cpu_usec = c.cpu_usec;
+        end->memory_peak_bytes = c.memory_peak_bytes;
+        end->oom_kills = c.oom_kills;
+        end->io_read_bytes = c.io_read_bytes;
+        end->io_write_bytes = c.io_write_bytes;
 }
 
 /* Processes that the command of `run` left in the background are still the job. So are those that a

@@ -219,8 +219,13 @@ void sg_do_place(struct sg_live *l)
  * scope, as its last process has left, and the kernel's counters with it: so they are read now. */
 void sg_do_count(struct sg_live *l)
 {
-        if (l->groups.scope)
-                sg_scope_counters(l->groups.scope, &l->attempt.counters);
+        struct sg_attempt *a = &l->attempt;
+
+        if (!l->groups.scope)
+                return;
+        a->counters = a->counters ?: malloc(sizeof(*a->counters));
+        if (a->counters)
+                sg_scope_counters(l->groups.scope, a->counters);
 }
 
 static void say_seen(const struct sg_live *l)

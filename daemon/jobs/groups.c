@@ -282,7 +282,7 @@ static int place_runner(struct sg_live *l)
 
 static void begin_attempt(struct sg_attempt *a)
 {
-        memset(&a->counters, 0xff, sizeof(a->counters)); /* not known */
+        free(TAKE_PTR(a->counters));
         a->ready_pid = 0;
         a->runs_since_usec = a->let_go_usec = 0;
         a->claim = SG_CLAIM_NONE;

@@ -16,6 +16,8 @@ static inline void sg_live_result_kind(struct sg_live *l, enum sg_life_event_kin
 {
         sg_live_result(l, &(struct sg_life_event){.kind = kind});
 }
+/* Its timers, but for those with a bit in `but`. */
+void sg_live_stop_timers(struct sg_live *l, unsigned but);
 
 /* live.c: the task of its array that comes next before it, of those that live; NULL: none. Jobs are
  * in order of n, so that the tasks of an array come one after the other. */

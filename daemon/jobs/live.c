@@ -97,8 +97,7 @@ void sg_live_free(struct sg_live *l)
         jobs->calls->forget(l);
         unlink_job(l);
         jobs->n_starting -= sg_life_is_starting(&l->life, &l->job);
-        for (unsigned t = 0; t < _SG_LIFE_TIMER_MAX; t++)
-                sd_event_source_disable_unref(l->timers[t]);
+        sg_live_stop_timers(l, 0);
         sg_adopted_forget(l);
         sg_queued_deinit(l);
         sg_loop_end(l);

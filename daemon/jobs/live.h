@@ -38,7 +38,7 @@ struct sg_live {
         const struct sg_class *class; /* of the settings in force */
         struct sg_life life;
         struct sg_inbox *inbox; /* while an event is being handled */
-        sd_event_source *timers[_SG_LIFE_TIMER_MAX];
+        sd_event_source **timers; /* _SG_LIFE_TIMER_MAX; NULL: none is on */
         struct sg_queued queued;
         struct sg_groups groups;
         struct sg_attempt attempt;

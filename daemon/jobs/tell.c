@@ -70,17 +70,29 @@ void sg_live_result(struct sg_live *l, const struct sg_life_event *e)
         inbox->events[0].why = inbox->why;
 }
 
+void sg_live_stop_timers(struct sg_live *l, unsigned but)
+{
+        bool any = false;
+
+        if (!l->timers)
+                return;
+        for (unsigned t = 0; t < _SG_LIFE_TIMER_MAX; t++) {
+                if (!(but & (1U << t)))
+                        l->timers[t] = sd_event_source_disable_unref(l->timers[t]);
+                any |= l->timers[t] != NULL;
+        }
+        if (!any)
+                free(TAKE_PTR(l->timers));
+}
+
 /* After a step: stops timers for which the new state has no use, and counts the job where it counts
  * now. */
 static void settle(struct sg_live *l, bool was_starting, bool was_met)
 {
         struct sg_jobs *jobs = l->manager->jobs;
         bool starting = sg_life_is_starting(&l->life, &l->job);
-        unsigned timers = sg_life_timers(l->life.state);
 
-        for (unsigned t = 0; t < _SG_LIFE_TIMER_MAX; t++)
-                if (l->timers[t] && !(timers & (1U << t)))
-                        l->timers[t] = sd_event_source_disable_unref(l->timers[t]);
+        sg_live_stop_timers(l, sg_life_timers(l->life.state));
         jobs->n_starting += (uint64_t)starting - was_starting;
         if (was_starting && !starting)
                 sg_manager_schedule(l->manager);
@@ -200,11 +212,16 @@ void sg_do_announce(struct sg_live *l)
 static void arm(struct sg_live *l, enum sg_life_timer timer, clockid_t clock, uint64_t delay_usec,
                 sd_event_time_handler_t handler)
 {
-        int r;
+        int r = 0;
 
-        l->timers[timer] = sd_event_source_disable_unref(l->timers[timer]);
-        r = sd_event_add_time_relative(l->manager->event, &l->timers[timer], clock, delay_usec, 0,
-                                       handler, l);
+        l->timers = l->timers ?: calloc(_SG_LIFE_TIMER_MAX, sizeof(sd_event_source *));
+        if (!l->timers)
+                r = -ENOMEM;
+        else
+                l->timers[timer] = sd_event_source_disable_unref(l->timers[timer]);
+        if (r >= 0)
+                r = sd_event_add_time_relative(l->manager->event, &l->timers[timer], clock,
+                                               delay_usec, 0, handler, l);
         if (r < 0)
                 sg_log(LOG_ERR, "job %" PRIu64 ": cannot set a timer: %s", l->job.key.n,
                        strerror(-r));
@@ -259,11 +276,11 @@ static uint64_t ran_usec(const struct sg_live *l)
 
 void sg_live_arm_time_limit(struct sg_live *l)
 {
-        struct sd_event_source **timer = &l->timers[SG_LIFE_TIMER_TIME_LIMIT];
+        const unsigned others = ~(1U << SG_LIFE_TIMER_TIME_LIMIT);
         uint64_t limit = l->job.limits.time_limit_usec, ran = ran_usec(l);
         bool may_be_on = sg_life_timers(l->life.state) & (1U << SG_LIFE_TIMER_TIME_LIMIT);
 
-        *timer = sd_event_source_disable_unref(*timer);
+        sg_live_stop_timers(l, others);
         if (limit != SG_UNLIMITED && may_be_on)
                 arm(l, SG_LIFE_TIMER_TIME_LIMIT, CLOCK_BOOTTIME, ran < limit ? limit - ran : 0,
                     on_time_limit);

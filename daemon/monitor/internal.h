@@ -18,8 +18,10 @@ struct sg_monitor {
         struct sg_cadence cadence;
         uint64_t round, round_usec; /* how many there were, and when the last was */
         unsigned n_running, next_place;
-        unsigned places_before, places_trimmed; /* next_place, in the last round and trim */
-        bool reported;                          /* by any job since the last round */
+        unsigned places_before;  /* next_place, in the last round */
+        unsigned places_trimmed; /* … when memory was last given back after a burst */
+        unsigned trims_due;
+        bool reported;          /* by any job since the last round */
         bool told, told_before; /* the reader said something in this interval, in the last */
         struct sg_node_sampler *node_sampler;
         struct sg_node_sample node, cpus; /* cpus: of these the last look, in node or alone */
@@ -36,7 +38,6 @@ void sg_monitor_look_at_node(struct sg_monitor *mon);
 
 /* monitor-report.c */
 
-void sg_monitor_begin_progress(struct sg_measured *d);
 /* To be called when a job reports: the CPU time that it has used by now, or SG_UNLIMITED. */
 uint64_t sg_monitor_cpu_now(struct sg_measured *d);
 /* The reader has ended a round of its own, and all that it found has been told. */

@@ -25,14 +25,18 @@
 #define DELAYS_ROUNDS_MANY 16
 #define DELAYS_FIRST 4 /* What a new job can use is good to know soon. */
 /* Memory that a burst of submissions or a list of thousands took goes back to the system: now and
- * then, and when a burst is over. */
+ * then, and when a burst is over; also what the first looks at so many jobs, and decisions on them,
+ * have taken after that. */
 #define TRIM_ROUNDS 32
 #define TRIM_BURST 64
+#define TRIM_AFTER 4 /* rounds */
 #define DELAYS_PIDS 512
 /* Parts of an interval: how much sooner a round may be, and how much later when the reader
  * leads. */
 #define EARLY_PARTS 8
 #define LATE_PARTS 16
+
+_Static_assert(sizeof(struct sg_measured) <= 512, "there are thousands of them");
 
 /* One job */
 
@@ -82,19 +86,24 @@ static void say_trouble(struct sg_measured *d)
         }
 }
 
+static int read_groups(const struct sg_measured *d, uint32_t what, struct sg_sample *s)
+{
+        size_t n;
+        const struct sg_group_dir *dirs = sg_scope_dirs(d->live->groups.scope, &n);
+
+        sg_sampler_set_dirs(d->sampler, dirs, n); /* a new limit may need a new group */
+        return sg_sampler_read(d->sampler, what, s);
+}
+
 static int sample(struct sg_measured *d, uint32_t what, struct sg_sample *s)
 {
         uint64_t rx, tx;
-        size_t n;
-        const struct sg_group_dir *dirs = sg_scope_dirs(d->live->groups.scope, &n);
         int r = 0;
 
-        if (d->sampler) {
-                sg_sampler_set_dirs(d->sampler, dirs, n); /* a new limit may need a new group */
-                r = sg_sampler_read(d->sampler, what, s);
-        } else {
+        if (d->sampler)
+                r = read_groups(d, what, s);
+        else
                 sample_counters(d, s);
-        }
         if (r < 0)
                 return r;
         if (d->sampler)
@@ -108,10 +117,11 @@ static int sample(struct sg_measured *d, uint32_t what, struct sg_sample *s)
 
 void sg_monitor_record(struct sg_measured *d, float cpu, float share)
 {
+        const struct sg_progress *told = d->progress;
         const struct sg_point p = {
                 .time_usec = sg_now_realtime_usec(),
-                .eval = d->progress.eval,
-                .step = d->progress.has & SG_REPORT_STEP ? d->progress.step : SG_UNLIMITED,
+                .eval = told ? told->eval : (double)NAN,
+                .step = told && told->has & SG_REPORT_STEP ? told->step : SG_UNLIMITED,
                 .memory_bytes = d->last.memory_bytes,
                 .cpu = cpu,
                 .share = share,
@@ -208,12 +218,15 @@ static void trim(struct sg_monitor *mon)
 {
         bool quiet = mon->next_place == mon->places_before;
 
-        if (mon->round % TRIM_ROUNDS == 0 ||
-            (quiet && mon->next_place - mon->places_trimmed >= TRIM_BURST)) {
-                mon->places_trimmed = mon->next_place;
-                (void)malloc_trim(0);
-        }
         mon->places_before = mon->next_place;
+        if (quiet && mon->next_place - mon->places_trimmed >= TRIM_BURST) {
+                mon->places_trimmed = mon->next_place;
+                mon->trims_due = TRIM_AFTER;
+        }
+        if (mon->trims_due == 0 && mon->round % TRIM_ROUNDS != 0)
+                return;
+        mon->trims_due -= mon->trims_due > 0;
+        (void)malloc_trim(0);
 }
 
 static void run_round(struct sg_monitor *mon)
@@ -276,7 +289,7 @@ uint64_t sg_monitor_cpu_now(struct sg_measured *d)
         if (is_nearly_due(mon) && !d->sampled && now.now_usec > 0)
                 return sample_for_round(mon, d) < 0 ? now.cpu_usec : d->last.cpu_usec;
         if (!d->sampled)
-                (void)sg_sampler_read(d->sampler, SG_SAMPLE_CPU, &now);
+                (void)read_groups(d, SG_SAMPLE_CPU, &now);
         return now.cpu_usec;
 }
 
@@ -288,7 +301,7 @@ bool sg_monitor_read_cpu(const struct sg_live *l, uint64_t fresh_usec, uint64_t 
         if (!d || !d->sampler || sg_now_monotonic_usec() - d->last.now_usec < fresh_usec)
                 return false;
         s = d->last;
-        if (sg_sampler_read(d->sampler, SG_SAMPLE_CPU, &s) < 0 || s.cpu_usec == SG_UNLIMITED)
+        if (read_groups(d, SG_SAMPLE_CPU, &s) < 0 || s.cpu_usec == SG_UNLIMITED)
                 return false;
         *ret_cpu_usec = s.cpu_usec;
         return true;
@@ -345,7 +358,7 @@ void sg_monitor_watch(struct sg_live *l)
         d->since_usec = sg_now_monotonic_usec();
         if (now > l->job.started_usec && l->job.started_usec > 0)
                 d->running_usec = now - l->job.started_usec;
-        sg_monitor_begin_progress(d);
+        d->goal = sg_progress_goal(l);
         l->measured = d;
         sg_list_append(&mon->running, &d->link);
         sg_monitor_tell_queue(d, d->since_usec, d->last.cpu_usec);
@@ -387,6 +400,7 @@ void sg_monitor_forget(struct sg_live *l)
         (void)(sg_job_state_is_final(l->job.state)
                        ? sg_series_finish(l->manager->monitor->state_dir, &l->job.key, d->series)
                        : sg_series_close(d->series));
+        free(d->progress);
         free(d->status);
         free(d);
 }

@@ -27,7 +27,8 @@ struct sg_measured {
         struct sg_idle idle;   /* … and over the last minute */
         uint64_t running_usec; /* how long it has run, suspension left out, up to … */
         uint64_t since_usec;   /* … this moment (monotonic) */
-        struct sg_progress progress;
+        enum sg_goal goal;
+        struct sg_progress *progress;    /* NULL: nothing has come */
         char source[SG_PRESET_NAME_MAX]; /* "keras", "notify", …; "" = nothing has come */
         char *status;                    /* what it says of itself (STATUS=), or NULL */
         struct sg_series *series;

@@ -30,6 +30,23 @@ static struct sg_live *find(struct sg_monitor *mon, const struct sg_job_key *key
 
 /* One report */
 
+static void begin_progress(const struct sg_measured *d, struct sg_progress *p)
+{
+        sg_progress_init(p, d->goal, d->live->job.steps);
+}
+
+/* Most jobs never say anything. */
+static int make_progress(struct sg_measured *d)
+{
+        if (d->progress)
+                return 0;
+        d->progress = malloc(sizeof(*d->progress));
+        if (!d->progress)
+                return -ENOMEM;
+        begin_progress(d, d->progress);
+        return 0;
+}
+
 /* The row gets what was said last: of an ended job nothing else remains. */
 static void note_in_row(struct sg_live *l)
 {
@@ -54,7 +71,8 @@ static void feed(struct sg_monitor *mon, struct sg_live *l, const struct sg_repo
         struct sg_measured *d = l->measured;
         uint64_t cpu_usec = sg_monitor_cpu_now(d);
 
-        sg_progress_feed(&d->progress, report, sg_monitor_running_usec(d), cpu_usec);
+        if (make_progress(d) >= 0)
+                sg_progress_feed(d->progress, report, sg_monitor_running_usec(d), cpu_usec);
         if (strcmp(d->source, source) != 0)
                 (void)snprintf(d->source, sizeof(d->source), "%s", source);
         d->reported = true;
@@ -69,8 +87,13 @@ static void feed(struct sg_monitor *mon, struct sg_live *l, const struct sg_repo
 
 void sg_monitor_view(const struct sg_live *l, struct sg_progress_view *ret)
 {
-        if (l->measured)
-                sg_progress_view(&l->measured->progress, sg_monitor_running_usec(l->measured), ret);
+        const struct sg_measured *d = l->measured;
+        struct sg_progress nothing;
+
+        if (d && !d->progress)
+                begin_progress(d, &nothing);
+        if (d)
+                sg_progress_view(d->progress ?: &nothing, sg_monitor_running_usec(d), ret);
         else
                 *ret = (struct sg_progress_view){.eval = NAN,
                                                  .best = NAN,
@@ -210,11 +233,6 @@ void sg_monitor_follow(struct sg_measured *d)
 
 /* The beginning */
 
-void sg_monitor_begin_progress(struct sg_measured *d)
-{
-        sg_progress_init(&d->progress, sg_progress_goal(d->live), d->live->job.steps);
-}
-
 /* What an earlier daemon knew of a job, as far as its series tells. */
 void sg_monitor_replay(struct sg_measured *d)
 {
@@ -232,8 +250,8 @@ void sg_monitor_replay(struct sg_measured *d)
                         continue;
                 r.has |= isnan(p->eval) ? 0 : SG_REPORT_EVAL;
                 r.has |= p->step == SG_UNLIMITED ? 0 : SG_REPORT_STEP;
-                if (r.has)
-                        sg_progress_feed(&d->progress, &r, p->time_usec - begun, SG_UNLIMITED);
+                if (r.has && make_progress(d) >= 0)
+                        sg_progress_feed(d->progress, &r, p->time_usec - begun, SG_UNLIMITED);
         }
 }
 

@@ -72,26 +72,30 @@ struct sg_process {
         uint64_t start;
 };
 
+/* What observe knows of a scope. */
+struct sg_observed {
+        struct sg_process shim, main;
+        bool stopped;
+        uint64_t memory_peak;
+};
+
 struct sg_scope {
         struct sg_backend *backend;
         const struct sg_backend_ops *ops; /* the backend's, but for adopted units */
         struct sg_class_group *class;
-        char name[SG_ATTEMPT_NAME_MAX + 16];
-        struct sg_group_dir dirs[SG_HIER_MAX];
+        char *name;                /* cgroupfs only: of its groups */
+        struct sg_group_dir *dirs; /* as many as there are: of thousands of jobs each byte counts */
         size_t n_dirs;
-        char *cg[SG_HIER_MAX]; /* parallel to dirs: as /proc/PID/cgroup names it; may be the
-                                     end of that path */
+        char **cg; /* parallel to dirs: as /proc/PID/cgroup names it, or NULL; may be the end of
+                      that path */
         struct sg_limits limits;
-        struct sg_cpuset cpus;
+        const struct sg_cpuset *cpus; /* its own set; NULL: it has none */
         struct sg_device_list devices;
         bool devices_known; /* they are in force; else a former daemon's may be */
         uint32_t unenforced;
-        /* observe only */
-        struct sg_process shim, main;
-        bool stopped;
-        uint64_t memory_peak;
-        struct sg_unit *unit; /* systemd only */
-        uint64_t net_id;      /* cgroupfs only: 0 = not known yet */
+        struct sg_observed *observed; /* observe only */
+        struct sg_unit *unit;         /* systemd only */
+        uint64_t net_id;              /* cgroupfs only: 0 = not known yet */
 };
 
 struct sg_backend_ops {
@@ -132,8 +136,9 @@ extern const struct sg_backend_ops sg_cgroupfs_ops, sg_observe_ops; /* and sg_sy
 
 /* cgroup.c */
 
-/* Takes both strings. cg is as /proc/PID/cgroup names the group. */
-void sg_scope_put_dir(struct sg_scope *s, enum sg_hier h, char *path, char *cg);
+/* Takes both strings, also on failure (-ENOMEM). cg is as /proc/PID/cgroup names the group; NULL:
+ * not known. */
+int sg_scope_put_dir(struct sg_scope *s, enum sg_hier h, char *path, char *cg);
 void sg_scope_drop_dir(struct sg_scope *s, size_t i); /* frees them; n_dirs is the caller's */
 
 /* The class of that name; NULL if it isn't there, or made. */

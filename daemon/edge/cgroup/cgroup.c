@@ -9,6 +9,8 @@
 
 #define INSTANCE_MAX 32
 
+_Static_assert(sizeof(struct sg_scope) <= 256, "there are thousands of them");
+
 static bool instance_valid(const char *s)
 {
         size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789");
@@ -211,16 +213,43 @@ int sg_scope_adopt(struct sg_scope **ret, struct sg_backend *b, const struct sg_
 
 /* Where a hierarchy is mounted from its root the one path is the end of the other, and both are
  * kept as one string: with thousands of jobs that is a good part of all memory. */
-void sg_scope_put_dir(struct sg_scope *s, enum sg_hier h, char *path, char *cg)
+static char *share(char *path, char *cg)
 {
-        size_t n = strlen(path), m = strlen(cg);
+        size_t n = strlen(path), m = cg ? strlen(cg) : SIZE_MAX;
 
-        if (m <= n && strcmp(path + n - m, cg) == 0) {
+        if (m > n || strcmp(path + n - m, cg) != 0)
+                return cg;
+        free(cg);
+        return path + n - m;
+}
+
+static int make_room(struct sg_scope *s)
+{
+        struct sg_group_dir *dirs = reallocarray(s->dirs, s->n_dirs + 1, sizeof(*dirs));
+        char **cg;
+
+        if (!dirs)
+                return -ENOMEM;
+        s->dirs = dirs;
+        cg = reallocarray(s->cg, s->n_dirs + 1, sizeof(char *));
+        if (!cg)
+                return -ENOMEM;
+        s->cg = cg;
+        return 0;
+}
+
+int sg_scope_put_dir(struct sg_scope *s, enum sg_hier h, char *path, char *cg)
+{
+        int r = make_room(s);
+
+        if (r < 0) {
+                free(path);
                 free(cg);
-                cg = path + n - m;
+                return r;
         }
         s->dirs[s->n_dirs] = (struct sg_group_dir){h, path};
-        s->cg[s->n_dirs++] = cg;
+        s->cg[s->n_dirs++] = share(path, cg);
+        return 0;
 }
 
 void sg_scope_drop_dir(struct sg_scope *s, size_t i)
@@ -240,6 +269,9 @@ struct sg_scope *sg_scope_free(struct sg_scope *s)
                 s->ops->scope_free(s);
         for (size_t i = 0; i < s->n_dirs; i++)
                 sg_scope_drop_dir(s, i);
+        free(s->dirs);
+        free(s->cg);
+        free(s->name);
         sg_device_list_deinit(&s->devices);
         free(s);
         return NULL;
@@ -283,7 +315,7 @@ uint32_t sg_scope_unenforced(const struct sg_scope *s)
 
 struct sg_cpuset sg_scope_cpus(const struct sg_scope *s)
 {
-        return s->cpus;
+        return s->cpus ? *s->cpus : (struct sg_cpuset){0};
 }
 
 int sg_scope_move(struct sg_scope *s, pid_t pid, bool into_job)

@@ -362,6 +362,7 @@ const struct sg_backend_ops sg_cgroupfs_ops = {
         .stop = fs_stop,
         .scope_new = sg_fs_scope_new,
         .scope_adopt = sg_fs_scope_adopt,
+        .scope_free = sg_fs_scope_free,
         .scope_remove = sg_fs_scope_remove,
         .scope_move = sg_fs_scope_move,
         .scope_holds = sg_fs_scope_holds,

@@ -40,6 +40,7 @@ int sg_fs_apply(struct sg_scope *s, const struct sg_limits *l, const struct sg_c
                 bool all, char **why);
 int sg_fs_scope_set_limits(struct sg_scope *s, const struct sg_limits *l,
                            const struct sg_cpuset *cpus, char **ret_why);
+void sg_fs_scope_free(struct sg_scope *s); /* of the backend */
 /* The set that was given to the scope's job, or to this group; none if it can't be read. */
 struct sg_cpuset sg_fs_scope_cpus(const struct sg_scope *s);
 struct sg_cpuset sg_group_cpus(const char *group);

@@ -365,6 +365,27 @@ static int apply_knobs(struct sg_scope *s, const struct sg_limits *l, bool all, 
         return busy;
 }
 
+static bool has_cpus(const struct sg_scope *s, const struct sg_cpuset *cpus)
+{
+        return s->cpus && memcmp(s->cpus, cpus, sizeof(*cpus)) == 0;
+}
+
+/* Without memory for it the set is written again the next time. */
+static void keep_cpus(struct sg_scope *s, const struct sg_cpuset *cpus)
+{
+        struct sg_cpuset *copy = cpus ? malloc(sizeof(*copy)) : NULL;
+
+        if (copy)
+                *copy = *cpus;
+        free((void *)s->cpus);
+        s->cpus = copy;
+}
+
+void sg_fs_scope_free(struct sg_scope *s)
+{
+        keep_cpus(s, NULL);
+}
+
 /* Memory and swap first: they alone can refuse, and must then leave all as it was. With the first
  * of them v1 has both set or none, so that the second has nothing left to be refused; v2 takes any
  * limit of swap. */
@@ -380,11 +401,11 @@ int sg_fs_apply(struct sg_scope *s, const struct sg_limits *l, const struct sg_c
         (void)apply_knobs(s, l, all, false, why);
         if (all || l->cpu_quota_pm != s->limits.cpu_quota_pm)
                 apply_quota(s, l->cpu_quota_pm, why);
-        if (all || pin != pinned || (pin && memcmp(cpus, &s->cpus, sizeof(*cpus)) != 0))
+        if (all || pin != pinned || (pin && !has_cpus(s, cpus)))
                 apply_cpuset(s, pin, cpus, why);
         s->limits = *l;
         s->limits.pin = pin;
-        s->cpus = *cpus;
+        keep_cpus(s, pin ? cpus : NULL);
         return busy;
 }
 

@@ -185,8 +185,8 @@ static int tree_of(const struct sg_scope *s, struct tree *t, const struct proces
         r = tree_scan(t);
         if (r < 0)
                 return r;
-        shim = find_root(t, &s->shim);
-        root = find_root(t, &s->main);
+        shim = find_root(t, &s->observed->shim);
+        root = find_root(t, &s->observed->main);
         if (shim)
                 shim->in_tree = true;
         if (root)
@@ -294,6 +294,9 @@ static int observe_set_devices(struct sg_scope *s, const struct sg_device_list *
 
 static int observe_adopt(struct sg_scope *s, const struct sg_scope_request *req)
 {
+        s->observed = calloc(1, sizeof(*s->observed));
+        if (!s->observed)
+                return -ENOMEM;
         (void)observe_set_devices(s, NULL, NULL);
         note_limits(s, &req->limits);
         return 0;
@@ -303,6 +306,11 @@ static int observe_new(struct sg_scope *s, const struct sg_scope_request *req, c
 {
         (void)ret_why;
         return observe_adopt(s, req);
+}
+
+static void observe_free(struct sg_scope *s)
+{
+        free(s->observed);
 }
 
 static int observe_set_limits(struct sg_scope *s, const struct sg_limits *l,
@@ -325,15 +333,15 @@ static struct sg_process identify(pid_t pid)
 
 void sg_scope_set_main(struct sg_scope *s, pid_t shim, pid_t main)
 {
-        if (s->n_dirs > 0) /* its groups tell who belongs to it */
+        if (!s->observed) /* its groups tell who belongs to it */
                 return;
-        s->shim = identify(shim);
-        s->main = identify(main);
+        s->observed->shim = identify(shim);
+        s->observed->main = identify(main);
 }
 
 static int observe_move(struct sg_scope *s, pid_t pid, bool into_job)
 {
-        struct sg_process *who = into_job ? &s->main : &s->shim;
+        struct sg_process *who = into_job ? &s->observed->main : &s->observed->shim;
 
         *who = identify(pid);
         return who->pid > 0 ? 0 : -ESRCH;
@@ -354,7 +362,7 @@ static int observe_freeze(struct sg_scope *s, bool frozen)
 
         if (r < 0)
                 return r;
-        s->stopped = frozen;
+        s->observed->stopped = frozen;
         return 0;
 }
 
@@ -363,7 +371,7 @@ static int observe_frozen(const struct sg_scope *s)
         _cleanup_(tree_deinit) struct tree t = {};
         int r;
 
-        if (!s->stopped)
+        if (!s->observed->stopped)
                 return 0;
         r = tree_of(s, &t, NULL);
         for (size_t i = 0; r == 0 && i < t.n; i++)
@@ -416,9 +424,9 @@ static void observe_counters(struct sg_scope *s, struct sg_counters *ret)
         }
         ret->cpu_usec = ticks * (1000000 / (uint64_t)sysconf(_SC_CLK_TCK));
         ret->memory_bytes = pages * page;
-        if (ret->memory_bytes > s->memory_peak)
-                s->memory_peak = ret->memory_bytes;
-        ret->memory_peak_bytes = s->memory_peak;
+        if (ret->memory_bytes > s->observed->memory_peak)
+                s->observed->memory_peak = ret->memory_bytes;
+        ret->memory_peak_bytes = s->observed->memory_peak;
 }
 
 static int observe_remove(struct sg_scope *s)
@@ -442,6 +450,7 @@ const struct sg_backend_ops sg_observe_ops = {
         .stop = observe_stop,
         .scope_new = observe_new,
         .scope_adopt = observe_adopt,
+        .scope_free = observe_free,
         .scope_remove = observe_remove,
         .scope_move = observe_move,
         .scope_holds = observe_holds,

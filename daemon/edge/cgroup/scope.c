@@ -32,8 +32,7 @@ static int add_dir(struct sg_scope *s, enum sg_hier h, char *path, char *cg)
                 free(cg);
                 return -ENOMEM;
         }
-        sg_scope_put_dir(s, h, path, cg);
-        return 0;
+        return sg_scope_put_dir(s, h, path, cg);
 }
 
 static int expected_paths(const struct sg_scope *s, enum sg_hier h, char **ret_path, char **ret_cg)
@@ -217,7 +216,10 @@ static int set_name(struct sg_scope *s, const struct sg_scope_request *req)
         sg_attempt_name_format(attempt, req->key);
         if (strchr(attempt, '/') || sg_attempt_name_parse(attempt, &key) < 0)
                 return -EINVAL;
-        (void)snprintf(s->name, sizeof(s->name), "schedgov-%s", attempt);
+        if (asprintf(&s->name, "schedgov-%s", attempt) < 0) {
+                s->name = NULL;
+                return -ENOMEM;
+        }
         return sg_fs_class_get(s->backend, req->class, &s->class);
 }
 
@@ -228,6 +230,8 @@ int sg_fs_scope_new(struct sg_scope *s, const struct sg_scope_request *req, char
         int r;
 
         r = set_name(s, req);
+        if (r == -ENOMEM)
+                return r;
         if (r < 0) {
                 sg_why(ret_why, "job or class name '%s' can't be the name of a group", req->class);
                 return r;

@@ -65,7 +65,7 @@ static struct sg_delays_process *get(struct sg_delays *d, pid_t pid)
         if (at < d->n_known && d->known[at].pid == pid)
                 return &d->known[at];
         if (d->n_known == d->n_room) {
-                size_t room = d->n_room ? d->n_room * 2 : 2;
+                size_t room = d->n_room ? d->n_room * 2 : 1;
 
                 p = reallocarray(d->known, room, sizeof(*p));
                 if (!p)

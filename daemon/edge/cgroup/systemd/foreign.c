@@ -148,15 +148,12 @@ static const struct sg_backend_ops observed_ops = {
 
 static int add_dir(struct sg_scope *s, const struct sg_watched *g, enum sg_hier h)
 {
-        char path[PATH_MAX];
+        char path[PATH_MAX], *copy;
 
         if (sg_watched_dir(g, h, path) < 0 || access(path, F_OK) < 0)
                 return 0;
-        s->dirs[s->n_dirs].path = strdup(path);
-        if (!s->dirs[s->n_dirs].path)
-                return -ENOMEM;
-        s->dirs[s->n_dirs++].hier = h;
-        return 0;
+        copy = strdup(path);
+        return copy ? sg_scope_put_dir(s, h, copy, NULL) : -ENOMEM;
 }
 
 /* The slice that the class has: another one keeps no holder and no weight. */

@@ -54,6 +54,7 @@ struct sg_unit {
         struct sg_list all;          /* systemd.units */
         struct sg_list link;         /* systemd.placing */
         struct sg_changing changing; /* its limits */
+        struct sg_cpuset cpus;       /* scope.cpus */
         struct sg_list calls;        /* others, of a unit that was adopted */
         struct sg_scope *scope;
         struct sg_systemd *systemd;

@@ -123,7 +123,7 @@ static int on_changed(sd_bus_message *reply, void *userdata, sd_bus_error *error
                 return 0;
         }
         s->limits = c->base.limits;
-        s->cpus = c->base.cpus;
+        s->unit->cpus = c->base.cpus;
         sg_property_read_back(s);
         drop(c);
         if (done)
@@ -231,8 +231,8 @@ void sg_unit_keep_limits(struct sg_scope *s, const struct sg_limits *l,
 {
         s->limits = *l;
         if (cpus)
-                s->cpus = *cpus;
-        s->limits.pin = l->pin && sg_cpuset_count(&s->cpus) > 0;
+                s->unit->cpus = *cpus;
+        s->limits.pin = l->pin && sg_cpuset_count(&s->unit->cpus) > 0;
 }
 
 int sg_unit_ask_limits(struct sg_scope *s, const struct sg_limits *l, const struct sg_cpuset *cpus,
@@ -254,7 +254,7 @@ void sg_unit_reapply(struct sg_scope *s)
 {
         _cleanup_free_ char *why = NULL;
         struct sg_limits limits = s->limits;
-        struct sg_cpuset cpus = s->cpus;
+        struct sg_cpuset cpus = s->unit->cpus;
         int r;
 
         r = change(s, &limits, &cpus, true, NULL, NULL, &why);

@@ -150,8 +150,7 @@ int sg_unit_set_group(struct sg_scope *s, const char *control_group)
                 return -ENOMEM;
         }
         s->n_dirs = 0;
-        sg_scope_put_dir(s, SG_HIER_UNIFIED, path, cg);
-        return 0;
+        return sg_scope_put_dir(s, SG_HIER_UNIFIED, path, cg);
 }
 
 static void forget_group(struct sg_scope *s)
@@ -367,8 +366,7 @@ static int append_scope(sd_bus_message *m, const struct sg_unit *u)
         if (r >= 0 && u->stop_usec != SG_UNLIMITED)
                 r = sd_bus_message_append(m, "(sv)", "TimeoutStopUSec", "t", u->stop_usec);
         if (r >= 0)
-                r = sg_property_append_limits(m, u->scope, true, &u->scope->limits,
-                                              &u->scope->cpus);
+                r = sg_property_append_limits(m, u->scope, true, &u->scope->limits, &u->cpus);
         return r < 0 ? r : sg_property_append_devices(m, &u->scope->devices, false);
 }
 

@@ -61,7 +61,7 @@ int sg_property_append_cpus(sd_bus_message *m, const struct sg_cpuset *cpus)
 static bool same_cpus(const struct sg_scope *s, const struct sg_limits *l,
                       const struct sg_cpuset *cpus)
 {
-        return s->limits.pin == l->pin && (!l->pin || memcmp(&s->cpus, cpus, sizeof(*cpus)) == 0);
+        return s->limits.pin == l->pin && (!l->pin || memcmp(s->cpus, cpus, sizeof(*cpus)) == 0);
 }
 
 static int open_array(sd_bus_message *m, const char *name, const char *type, const char *element)
@@ -211,7 +211,7 @@ void sg_property_read_back(struct sg_scope *s)
                 if (sg_knob_is_asked(k, limit) && !arrived(s, k, limit))
                         missing |= sg_bit(k->kind);
         }
-        if (s->limits.pin && !cpus_arrived(s->dirs[0].path, &s->cpus))
+        if (s->limits.pin && !cpus_arrived(s->dirs[0].path, s->cpus))
                 missing |= sg_bit(SG_LIMIT_CPUSET);
         /* Who has set it can't be read without rights that we don't want: a user's manager has no
          * way to, the system's has. */

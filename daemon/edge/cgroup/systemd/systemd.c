@@ -180,13 +180,14 @@ int sg_unit_new(struct sg_scope *s, const char *class)
         if (!u)
                 return -ENOMEM;
         s->unit = u;
+        s->cpus = &u->cpus;
         s->class->n_scopes++;
         u->scope = s;
         u->systemd = s->backend->systemd;
         u->placing.pidfd = -1;
         sg_list_append(&u->systemd->units, &u->all);
         sg_list_init(&u->link);
-        sg_changing_init(&u->changing, &s->limits, &s->cpus);
+        sg_changing_init(&u->changing, &s->limits, &u->cpus);
         sg_list_init(&u->calls);
         sg_list_init(&u->net.waiting);
         return 0;
@@ -208,6 +209,7 @@ void sg_unit_free(struct sg_scope *s)
         free(u->description);
         free(u);
         s->unit = NULL;
+        s->cpus = NULL;
 }
 
 static int copy_request(struct sg_unit *u, const struct sg_scope_request *req)
@@ -320,8 +322,8 @@ static int scope_adopt(struct sg_scope *s, const struct sg_scope_request *req)
                 return r < 0 ? r : -ENOENT;
         r = sg_unit_set_group(s, found + strlen(x->mount));
         if (r >= 0)
-                s->cpus = own_cpus(s, req->limits.pin);
-        s->limits.pin = sg_cpuset_count(&s->cpus) > 0;
+                s->unit->cpus = own_cpus(s, req->limits.pin);
+        s->limits.pin = sg_cpuset_count(&s->unit->cpus) > 0;
         if (r >= 0) {
                 find_share(s);
                 sg_property_read_back(s);

@@ -136,7 +136,8 @@ static unsigned timers_on(void)
 
         for (unsigned t = 0; t < _SG_LIFE_TIMER_MAX; t++) {
                 on |= w.timers[t].handler ? 1U << t : 0;
-                assert_int_equal(w.timers[t].handler != NULL, w.job.timers[t] != NULL);
+                assert_int_equal(w.timers[t].handler != NULL,
+                                 w.job.timers && w.job.timers[t] != NULL);
         }
         return on;
 }
