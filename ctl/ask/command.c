@@ -4,6 +4,7 @@
 
 #include "ctl/ask/command.h"
 #include "base/cleanup.h"
+#include "ctl/ask/first-word.h"
 #include "proto/job-env.h"
 #include <errno.h>
 #include <string.h>
@@ -105,27 +106,66 @@ static int check_size(const struct sg_command *cmd, struct sg_error *e)
                             "the command and its environment are longer than 8 MiB");
 }
 
-int sg_command_init(struct sg_command *cmd, const struct sg_invocation *inv, struct sg_error *e)
+static int fill_words(struct sg_command *cmd, char *const *words)
+{
+        size_t n = 0;
+
+        while (words[n])
+                n++;
+        cmd->argv = calloc(n + 1, sizeof(*cmd->argv));
+        if (!cmd->argv)
+                return -ENOMEM;
+        memcpy(cmd->argv, words, n * sizeof(*words));
+        return 0;
+}
+
+static int fill_shell(struct sg_command *cmd, const struct sg_invocation *inv, struct sg_error *e)
+{
+        char *const words[] = {(char *)"/bin/sh", (char *)"-c", (char *)inv->sh, NULL};
+
+        if (inv->n_args > 0)
+                return sg_error_set(e, SG_EXIT_OWN_FAILURE, "--sh",
+                                    "write all of it between the quotes of --sh",
+                                    "--sh is the whole command; '%s' is too much", inv->args[0]);
+        return fill_words(cmd, words);
+}
+
+static int fill_command(struct sg_command *cmd, const struct sg_invocation *inv, struct sg_error *e)
 {
         bool dash =
                 inv->n_args > 0 && strcmp(inv->args[0], "-") == 0 && inv->verb == SG_VERB_SUBMIT;
-        int r = 0;
+        int r;
 
-        cmd->argv = inv->args + (dash ? 1 : 0);
+        if (inv->sh)
+                return fill_shell(cmd, inv, e);
+        r = fill_words(cmd, inv->args + (dash ? 1 : 0));
+        if (r < 0)
+                return r;
         if (inv->n_args == 0 || dash)
-                r = read_script(cmd, inv, e);
+                return read_script(cmd, inv, e);
+        r = sg_first_word(inv, cmd->argv, (char *const *)cmd->env, &cmd->program, e);
+        if (r >= 0 && cmd->program)
+                cmd->argv[0] = cmd->program;
+        return r;
+}
+
+int sg_command_init(struct sg_command *cmd, const struct sg_invocation *inv, struct sg_error *e)
+{
+        int r = fill_environment(cmd, inv);
+
         if (r >= 0)
-                r = fill_environment(cmd, inv);
+                r = fill_command(cmd, inv, e);
         return r < 0 ? r : check_size(cmd, e);
 }
 
 int sg_command_init_again(struct sg_command *cmd, const struct sg_invocation *inv,
                           const struct sg_kept *kept, struct sg_error *e)
 {
-        int r;
+        int r = fill_words(cmd, kept->argv);
 
+        if (r < 0)
+                return r;
         cmd->kept = kept;
-        cmd->argv = kept->argv;
         cmd->script = kept->script;
         cmd->script_size = kept->script_size;
         r = fill_environment(cmd, inv);
@@ -134,6 +174,8 @@ int sg_command_init_again(struct sg_command *cmd, const struct sg_invocation *in
 
 void sg_command_deinit(struct sg_command *cmd)
 {
+        free(cmd->argv);
+        free(cmd->program);
         free(cmd->own_script);
         free(cmd->env);
         free(cmd->preload);

@@ -7,7 +7,9 @@
 #include "ctl/line/options.h"
 
 struct sg_command {
-        char **argv; /* borrowed, NULL-terminated; the script's arguments if there is one */
+        char **argv;   /* NULL-terminated; the script's arguments if there is one. The strings
+                          are borrowed, but for */
+        char *program; /* its first, where that had to be found; or NULL */
         const char *script;
         char *own_script;           /* the same, if it is ours */
         size_t script_size;         /* 0 = none */

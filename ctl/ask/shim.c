@@ -79,8 +79,8 @@ static void add_fd(struct words *w, const char *option, int fd)
                 add_pair(w, option, s);
 }
 
-int sg_shim_exec(const char *shim, const struct sg_invocation *inv, const struct sg_attached *a,
-                 struct sg_error *e)
+int sg_shim_exec(const char *shim, const struct sg_invocation *inv, char *const *argv,
+                 const struct sg_attached *a, struct sg_error *e)
 {
         static const char *const names[] = {"--gate", "--lock", "--record"};
         struct words w = {0};
@@ -103,8 +103,8 @@ int sg_shim_exec(const char *shim, const struct sg_invocation *inv, const struct
         for (char **p = a->env_default; p && *p; p++)
                 add_pair(&w, "--env-default", *p);
         add(&w, "--");
-        for (size_t i = 0; i < inv->n_args; i++)
-                add(&w, inv->args[i]);
+        for (; *argv; argv++)
+                add(&w, *argv);
         if (w.error < 0)
                 return w.error;
         (void)fflush(NULL);

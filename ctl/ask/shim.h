@@ -14,6 +14,6 @@ struct sg_attached {
         char **env, **env_default; /* to be set, and where there is no such variable; or NULL */
 };
 
-/* Returns only on failure. */
-int sg_shim_exec(const char *shim, const struct sg_invocation *inv, const struct sg_attached *a,
-                 struct sg_error *e);
+/* Runs argv. Returns only on failure. */
+int sg_shim_exec(const char *shim, const struct sg_invocation *inv, char *const *argv,
+                 const struct sg_attached *a, struct sg_error *e);

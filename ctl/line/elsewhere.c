@@ -44,7 +44,7 @@ static const struct verb_elsewhere verbs_elsewhere[] = {
         {"edit update", CALL("set JOB KEY=VALUE")},
         {"parallel", "MaxJobs= in schedgov.conf(5) says how many jobs run at once"},
         {"group partition", "groups of jobs are classes here: see schedctl policy show"},
-        {"send", "a queued job has no input: say where it is from, as in sh -c 'COMMAND <FILE'"},
+        {"send", "a queued job has no input: say where it is from, as in --sh 'COMMAND <FILE'"},
         {"sprio sshare why", CALL("explain JOB")},
 };
 
@@ -80,9 +80,9 @@ static const struct option_elsewhere options_elsewhere[] = {
         {BIT(SUBMIT), "-o", NAME("--output FILE")},
         {BIT(SUBMIT), "-e", NAME("--error FILE")},
         {BIT(SUBMIT), "-i --input",
-         "a queued job has no input: say where it is from, as in sh -c 'COMMAND <FILE'"},
+         "a queued job has no input: say where it is from, as in --sh 'COMMAND <FILE'"},
         {BIT(SUBMIT), "-a", NAME("--array A-B") ", or --after JOB"},
-        {BIT(SUBMIT), "--wrap", "write the command behind --, as in submit -- sh -c 'A | B'"},
+        {BIT(SUBMIT), "--wrap", NAME("--sh 'COMMAND'")},
         {BIT(SUBMIT), "--requeue", NAME("--retry N")},
         {BIT(SUBMIT), "-m --mail-type --mail-user", NAME("--on-end COMMAND")},
         {BIT(SUBMIT), "-W --wait", CALL("wait JOB") ", with the number that submit prints"},

@@ -45,7 +45,7 @@ struct sg_invocation {
 
         /* job options */
         const char *name, *class, *workdir, *output, *error, *on_end, *progress, *eval_goal,
-                *threads, *array;
+                *threads, *array, *sh;
         uint64_t cpus[2];
         uint64_t limits[_SG_LIMIT_ROW_MAX]; /* by enum sg_limit_kind */
         uint64_t begin, deadline, retry, steps;

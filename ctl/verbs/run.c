@@ -183,8 +183,8 @@ static int attach(struct sg_client *c, const char *id, struct sg_attached *a, st
         return r;
 }
 
-static int register_self(struct sg_client *c, const struct sg_invocation *inv, char id[24],
-                         struct sg_error *e)
+static int register_self(struct sg_client *c, const struct sg_invocation *inv,
+                         const struct sg_command *cmd, char id[24], struct sg_error *e)
 {
         _cleanup_message_ sd_bus_message *m = NULL, *reply = NULL;
         _cleanup_close_ int pidfd = -1;
@@ -202,7 +202,7 @@ static int register_self(struct sg_client *c, const struct sg_invocation *inv, c
                 r = sg_request_append_job(m, inv, NULL, token, e);
         if (r < 0)
                 return r;
-        r = sg_command_append_block(m, (const char *const *)inv->args);
+        r = sg_command_append_block(m, (const char *const *)cmd->argv);
         if (r >= 0)
                 r = sd_bus_message_append(m, "h", pidfd);
         if (r < 0)
@@ -240,7 +240,7 @@ int sg_verb_run(const struct sg_invocation *inv, struct sg_error *e)
         char id[24];
         int r;
 
-        if (inv->n_args == 0)
+        if (inv->n_args == 0 && !inv->sh)
                 return sg_verb_usage(inv, e);
         if (inv->dry_run)
                 return sg_verb_dry_run(inv, e);
@@ -256,7 +256,7 @@ int sg_verb_run(const struct sg_invocation *inv, struct sg_error *e)
                 sg_verb_foretell(&c, inv, &cmd);
         for (;;) {
                 if (r >= 0)
-                        r = register_self(&c, inv, id, e);
+                        r = register_self(&c, inv, &cmd, id, e);
                 if (r >= 0)
                         r = attach(&c, id, &attached, e);
                 if (r != -ECONNRESET)
@@ -266,5 +266,5 @@ int sg_verb_run(const struct sg_invocation *inv, struct sg_error *e)
                         break;
                 sg_warn("schedgovd was restarted; queueing the command again");
         }
-        return r < 0 ? r : sg_shim_exec(shim, inv, &attached, e);
+        return r < 0 ? r : sg_shim_exec(shim, inv, cmd.argv, &attached, e);
 }

@@ -2,6 +2,7 @@
 #include "shim/preload.h"
 #include "base/cleanup.h"
 #include "proto/preload.h"
+#include "proto/search.h"
 #include "shim/program.h"
 #include <fcntl.h>
 #include <stdbool.h>
@@ -75,7 +76,7 @@ void sg_preload_add(char ***env, char *const *argv, const char *script)
         const char *list = sg_program_getenv(*env, "LD_PRELOAD");
         char path[PATH_MAX], *assignment;
 
-        if (!library || (!script && sg_program_find(argv[0], *env, path) < 0) ||
+        if (!library || (!script && sg_search_find(argv[0], *env, path) < 0) ||
             !fits(library, script ? script : path))
                 return;
         assignment = assignment_with(list ? list : "", library);

@@ -4,14 +4,12 @@
 #include "shim/program.h"
 #include "base/cleanup.h"
 #include "proto/job-env.h"
+#include "proto/search.h"
 #include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-#define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
 
 static size_t count(char *const *strings)
 {
@@ -103,54 +101,6 @@ const char *sg_program_getenv(char *const *env, const char *name)
         return at < n ? env[at] + strlen(name) + 1 : NULL;
 }
 
-static const char *path_of(char *const *env)
-{
-        const char *path = sg_program_getenv(env, "PATH");
-
-        return path ? path : DEFAULT_PATH;
-}
-
-/* The program in the first of these directories, and behind it the rest of them; NULL: it was the
- * last. In `path` an empty string: that would be too long. */
-static const char *next_place(const char *dirs, const char *name, char path[PATH_MAX])
-{
-        size_t length = strcspn(dirs, ":");
-
-        path[0] = '\0';
-        if (length + strlen(name) + 2 <= PATH_MAX) {
-                char *p = mempcpy(path, dirs, length);
-
-                /* An empty entry is the current directory. */
-                if (length > 0)
-                        *p++ = '/';
-                strcpy(p, name);
-        }
-        return dirs[length] == '\0' ? NULL : dirs + length + 1;
-}
-
-static bool is_executable(const char *path)
-{
-        struct stat st;
-
-        return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
-}
-
-int sg_program_find(const char *name, char *const *env, char ret[PATH_MAX])
-{
-        if (strchr(name, '/')) {
-                if (strlen(name) >= PATH_MAX)
-                        return -ENAMETOOLONG;
-                strcpy(ret, name);
-                return 0;
-        }
-        for (const char *dirs = *name ? path_of(env) : NULL; dirs;) {
-                dirs = next_place(dirs, name, ret);
-                if (ret[0] && is_executable(ret))
-                        return 0;
-        }
-        return -ENOENT;
-}
-
 /* Errors that mean "not in this directory": the search goes on. */
 static bool is_elsewhere(int r)
 {
@@ -160,7 +110,7 @@ static bool is_elsewhere(int r)
 
 int sg_program_exec(char *const *argv, char *const *env)
 {
-        const char *name = argv[0], *dirs = path_of(env);
+        const char *name = argv[0], *dirs = sg_search_dirs(env);
         bool denied = false;
         char path[PATH_MAX];
         int r;
@@ -170,7 +120,7 @@ int sg_program_exec(char *const *argv, char *const *env)
         if (strchr(name, '/'))
                 return exec_file(name, argv, env);
         while (dirs) {
-                dirs = next_place(dirs, name, path);
+                dirs = sg_search_next(dirs, name, path);
                 if (!path[0])
                         continue;
                 r = exec_file(path, argv, env);

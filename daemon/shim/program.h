@@ -19,9 +19,7 @@ const char *sg_program_getenv(char *const *env, const char *name);
 /* Sets one variable of an array that is the caller's to free(), unless there is no memory. */
 void sg_program_put_env(char ***env, char *assignment);
 
-/* What sg_program_exec() is going to run, as far as that can be known before; -ENOENT. */
-int sg_program_find(const char *name, char *const *env, char ret[PATH_MAX]);
-/* Only returns on failure: -errno. */
+/* Looks for argv[0] as proto/search.h does. Only returns on failure: -errno. */
 int sg_program_exec(char *const *argv, char *const *env);
 
 /* A file, by that name; args are what comes behind it, may be NULL. Only returns on failure. */
