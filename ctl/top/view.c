@@ -383,8 +383,8 @@ static enum sg_top_look look_of_cell(const struct sg_top_job *j, enum column c)
         }
 }
 
-static void print_job_cells(const struct sg_table *table, const struct sg_top_job *j, bool utf8,
-                            struct sg_top_line *line, FILE *f)
+static void put_cells(const struct sg_table *table, const struct sg_top_job *j, bool utf8,
+                        struct sg_top_line *line, FILE *f)
 {
         char buf[LINE_MAX_BYTES];
         unsigned at = 0;
@@ -411,7 +411,7 @@ static int table_line(const struct sg_table *table, const struct sg_top_job *j, 
         if (!f)
                 return -ENOMEM;
         if (j)
-                print_job_cells(table, j, out->view->utf8, &line, f);
+                put_cells(table, j, out->view->utf8, &line, f);
         else
                 sg_table_print_heading(table, f);
         if (fclose(f) != 0)

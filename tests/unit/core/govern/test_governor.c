@@ -1,58 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The governor: classes and their domains, what is put to the kernel, and what survives. */
 
-#include "core/govern/governor.h"
-#include "tests/unit/test.h"
+#include "test_governor.h"
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct world {
-        struct sg_governor *g;
-        struct sg_governor_class classes[3];
-        size_t n_classes;
-        struct sg_governor_plan plan;
-};
-
-static void class_of(struct world *w, const char *name, double weight, enum sg_share_kind share)
-{
-        struct sg_governor_class *c = &w->classes[w->n_classes++];
-
-        *c = (struct sg_governor_class){.name = name, .weight = weight};
-        sg_share_settings_init(&c->settings);
-        c->settings.share = share;
-}
-
-static void configure(struct world *w)
-{
-        assert_int_equal(sg_governor_configure(w->g, 1, w->classes, w->n_classes), 0);
-}
-
-static void world_new(struct world *w)
-{
-        *w = (struct world){0};
-        assert_int_equal(sg_governor_new(&w->g, 1), 0);
-}
-
-static void add(struct world *w, uint64_t key, const char *class, double now)
-{
-        const struct sg_governor_job j = {.key = key,
-                                          .class = class,
-                                          .uid = 1000,
-                                          .now = now,
-                                          .arrival = now,
-                                          .cpus_max = INFINITY,
-                                          .weight = 100,
-                                          .deadline = INFINITY};
-
-        assert_int_equal(sg_governor_add(w->g, &j), 0);
-}
-
-static void step(struct world *w, double now)
-{
-        assert_int_equal(sg_governor_step(w->g, now, &w->plan), 0);
-}
 
 static double share_of(const struct world *w, uint64_t key)
 {
@@ -278,18 +230,6 @@ static void test_back_off(void **state)
         sg_governor_free(w.g);
 }
 
-static void feed(struct world *w, double now)
-{
-        for (uint64_t key = 1; key <= 3; key++) {
-                struct sg_learner_report r = {.now = now,
-                                              .cpu = now / 3,
-                                              .fraction = now / (100 * (double)key),
-                                              .eval = 3 / (1 + now / 10)};
-
-                assert_int_equal(sg_governor_report(w->g, key, &r), 0);
-        }
-}
-
 static void same_plans(const struct sg_governor_plan *a, const struct sg_governor_plan *b)
 {
         assert_int_equal(a->n_jobs, b->n_jobs);
@@ -476,119 +416,6 @@ static void test_deadline_on_a_part(void **state)
         }
 }
 
-static void test_explain(void **state)
-{
-        _cleanup_free_ char *text = NULL;
-        struct world w;
-
-        (void)state;
-        world_new(&w);
-        class_of(&w, "default", 100, SG_SHARE_GROWTH);
-        configure(&w);
-        for (uint64_t key = 1; key <= 3; key++)
-                add(&w, key, "default", 0);
-        assert_int_equal(sg_governor_explain(w.g, 1, &text), -ENOENT);
-        feed(&w, 10);
-        step(&w, 10);
-        assert_int_equal(sg_governor_explain(w.g, 1, &text), 0);
-        assert_non_null(strstr(text, "Policy: growth, objective balanced, class default"));
-        assert_non_null(strstr(text, "Share: "));
-        assert_int_equal(sg_governor_explain(w.g, 9, &text), -ENOENT);
-        sg_governor_free(w.g);
-}
-
-/* What isn't CPU-bound isn't spoken of as if it were: by its use, from the start. */
-static void test_explain_sleeper(void **state)
-{
-        char why[128] = "";
-        struct world w;
-
-        (void)state;
-        world_new(&w);
-        class_of(&w, "default", 100, SG_SHARE_GROWTH);
-        configure(&w);
-        for (uint64_t key = 1; key <= 3; key++)
-                add(&w, key, "default", 0);
-        assert_true(isnan(sg_governor_share(w.g, 1, why, sizeof(why))));
-        for (unsigned i = 0; i <= 3; i++)
-                for (uint64_t key = 1; key <= 3; key++) {
-                        struct sg_learner_use u = {.now = i,
-                                                   .cpu = key > 1 ? i / 2. : 0,
-                                                   .delay = key > 1 ? i / 2. : 0};
-
-                        sg_governor_use(w.g, key, &u);
-                }
-        step(&w, 3);
-        for (uint64_t key = 1; key <= 2; key++) {
-                _cleanup_free_ char *text = NULL;
-
-                assert_int_equal(sg_governor_explain(w.g, key, &text), 0);
-                print_message("%s", text);
-                assert_int_equal(strstr(text, "Promise: Fair sharing would finish it in ") != NULL,
-                                 key > 1);
-                assert_int_equal(strstr(text, "of CPU time") != NULL, key > 1);
-                assert_int_equal(strstr(text, "waits for something other than the CPU") != NULL,
-                                 key == 1);
-        }
-        assert_near(sg_governor_share(w.g, 1, why, sizeof(why)), 0, 1e-3);
-        assert_string_equal(why, "waits for something other than the CPU");
-        assert_int_equal(sg_governor_list(w.g, 1), SG_LIST_ASIDE);
-        assert_int_equal(sg_governor_list(w.g, 2), SG_LIST_PROBE);
-        /* Only one can be measured at a time. */
-        (void)sg_governor_share(w.g, 2, why, sizeof(why));
-        assert_string_equal(why, "no progress yet; being measured");
-        (void)sg_governor_share(w.g, 3, why, sizeof(why));
-        assert_string_equal(why, "no progress yet; will be measured after job 2 and 1 other");
-        sg_governor_free(w.g);
-}
-
-/* Where nobody counts waits, and others have all CPUs, it is told by what it has used. */
-static void test_explain_unmeasured(void **state)
-{
-        char why[128] = "";
-        struct world w;
-
-        (void)state;
-        world_new(&w);
-        class_of(&w, "default", 100, SG_SHARE_GROWTH);
-        configure(&w);
-        for (uint64_t key = 1; key <= 2; key++)
-                add(&w, key, "default", 0);
-        for (unsigned i = 0; i <= 300; i += 10) {
-                sg_governor_count(w.g, 1, i, .001);
-                sg_governor_count(w.g, 2, i, i * .01);
-                step(&w, i);
-        }
-        assert_near(sg_governor_share(w.g, 1, why, sizeof(why)), 0, 1e-3);
-        assert_string_equal(why, "waits for something other than the CPU");
-        (void)sg_governor_share(w.g, 2, why, sizeof(why));
-        assert_string_not_equal(why, "waits for something other than the CPU");
-        sg_governor_free(w.g);
-}
-
-/* While some scale badly, more than NoHarm= is promised. */
-static void test_explain_planned(void **state)
-{
-        for (int planned = 0; planned < 2; planned++) {
-                _cleanup_free_ char *text = NULL;
-                struct world w;
-
-                world_new(&w);
-                class_of(&w, "default", 100, SG_SHARE_GROWTH);
-                w.classes[0].settings.exponent = planned ? .7 : 1;
-                configure(&w);
-                for (uint64_t key = 1; key <= 3; key++)
-                        add(&w, key, "default", 0);
-                feed(&w, 10);
-                step(&w, 10);
-                assert_int_equal(sg_governor_explain(w.g, 1, &text), 0);
-                assert_non_null(strstr(text, "Promise: "));
-                assert_int_equal(strstr(text, ", 23 % later instead of NoHarm=") != NULL, planned);
-                sg_governor_free(w.g);
-        }
-        (void)state;
-}
-
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -605,10 +432,6 @@ int main(void)
                 cmocka_unit_test(test_load_garbage),
                 cmocka_unit_test(test_load_of_the_future),
                 cmocka_unit_test(test_deadline_on_a_part),
-                cmocka_unit_test(test_explain),
-                cmocka_unit_test(test_explain_sleeper),
-                cmocka_unit_test(test_explain_unmeasured),
-                cmocka_unit_test(test_explain_planned),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
