@@ -128,6 +128,8 @@ const struct sg_option sg_options[] = {
         {"error", 0, SG_OPTION_STRING, QUEUED, AT(error), NULL, "FILE", "file for stderr"},
         {"on-end", 0, SG_OPTION_STRING, QUEUED, AT(on_end), "on_end", "CMD",
          "shell command to run when it has ended"},
+        {"sbatch", 0, SG_OPTION_FLAG, QUEUED, AT(sbatch), NULL, NULL,
+         "take the options of a script's #SBATCH lines"},
         {"hold", 0, SG_OPTION_FLAG, JOBS, AT(hold), "hold", NULL, "don't start before a release"},
         {"no-wait", 0, SG_OPTION_FLAG, JOBS, AT(no_wait), "no_wait", NULL,
          "exit with 75 when there is no room now"},

@@ -314,6 +314,17 @@ int sg_options_set(struct sg_invocation *inv, const char *assignment, struct sg_
                             "set can't change '%s'", assignment);
 }
 
+int sg_options_default(struct sg_invocation *inv, const char *name, const char *value,
+                       const char *spelled, const uint64_t given[2], struct sg_error *e)
+{
+        struct parser p = {.verb = SG_VERB_SUBMIT, .now_usec = inv->now_usec, .inv = inv, .e = e};
+
+        for (size_t i = 0; i < sg_n_options; i++)
+                if (applies(&p, &sg_options[i]) && strcmp(sg_options[i].name, name) == 0)
+                        return given[i / 64] >> i % 64 & 1 ? 0 : take(&p, i, spelled, value);
+        return -EINVAL;
+}
+
 bool sg_options_any_key(const struct sg_invocation *inv)
 {
         for (size_t i = 0; i < sg_n_options; i++)

@@ -50,7 +50,7 @@ struct sg_invocation {
         uint64_t limits[_SG_LIMIT_ROW_MAX]; /* by enum sg_limit_kind */
         uint64_t begin, deadline, retry, steps;
         int64_t priority;
-        bool pin, hold, no_wait, dry_run;
+        bool pin, hold, no_wait, dry_run, sbatch;
         char *after;      /* "5:ok,6:any" */
         const char **env; /* n_env of "K=V" */
         size_t n_env;
@@ -113,6 +113,11 @@ const struct sg_option *sg_option_find(int verb, const char *name, size_t len);
 
 /* "KEY=VALUE" of `set`, where KEY is an option's name. */
 int sg_options_set(struct sg_invocation *inv, const char *assignment, struct sg_error *e);
+
+/* An option of `submit` that isn't on the command line: it is taken unless `given` has it, which
+ * has a bit for each row. The value must stay. */
+int sg_options_default(struct sg_invocation *inv, const char *name, const char *value,
+                       const char *spelled, const uint64_t given[2], struct sg_error *e);
 
 /* Whether anything was given that goes over the bus. */
 bool sg_options_any_key(const struct sg_invocation *inv);

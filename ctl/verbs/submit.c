@@ -9,6 +9,7 @@
 #include "base/time-util.h"
 #include "ctl/ask/command.h"
 #include "ctl/ask/request.h"
+#include "ctl/ask/script.h"
 #include "ctl/show/document.h"
 #include "ctl/verbs/verbs.h"
 #include <errno.h>
@@ -166,10 +167,16 @@ int sg_verb_dry_run(const struct sg_invocation *inv, struct sg_error *e)
 int sg_verb_submit(const struct sg_invocation *inv, struct sg_error *e)
 {
         _cleanup_(sg_command_deinit) struct sg_command cmd = {0};
+        _cleanup_(sg_sbatch_deinit) struct sg_sbatch lines = {0};
+        struct sg_invocation all = *inv; /* with what the script says */
         int r;
 
         r = sg_command_init(&cmd, inv, e);
-        if (r < 0)
-                return r;
-        return inv->dry_run ? dry_run(inv, &cmd, e) : submit(inv, &cmd, e);
+        if (r >= 0)
+                r = sg_script_lines(&lines, &cmd, &all, e);
+        if (r >= 0)
+                r = all.dry_run ? dry_run(&all, &cmd, e) : submit(&all, &cmd, e);
+        if (all.after != inv->after)
+                free(all.after);
+        return r;
 }
