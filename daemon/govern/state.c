@@ -42,7 +42,7 @@ static int write_state(const struct sg_loop *loop)
                 return r.error;
         if (sg_path_join(path, sizeof(path), loop->state_dir, STATE_FILE) < 0)
                 return -ENAMETOOLONG;
-        return sg_replace_file(AT_FDCWD, path, r.data, r.size, 0600);
+        return sg_replace_file_at_leisure(AT_FDCWD, path, r.data, r.size, 0600);
 }
 
 void sg_loop_store_now(struct sg_loop *loop, double now)

@@ -9,7 +9,12 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <sys/xattr.h>
+
+#ifndef RENAME_EXCHANGE /* musl has neither that nor renameat2() */
+#define RENAME_EXCHANGE (1U << 1)
+#endif
 
 /* Deeper trees than this are not ours; the bound is on open directories and on the stack. */
 #define TREE_DEPTH_MAX 64
@@ -214,8 +219,30 @@ static int create_temporary(int dirfd, const char *path, char *name, size_t size
         return fd < 0 ? -errno : fd;
 }
 
+enum how { DURABLY, AT_ONCE, AT_LEISURE };
+
+/* Both change names, and the old file is removed, perhaps before anybody has written it. */
+static int change_places(int dirfd, const char *temporary, const char *path)
+{
+        struct stat st;
+
+        if (fstatat(dirfd, path, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode) ||
+            syscall(SYS_renameat2, dirfd, temporary, dirfd, path, RENAME_EXCHANGE) < 0)
+                return -EOPNOTSUPP;
+        return unlinkat(dirfd, temporary, 0) < 0 ? -errno : 0;
+}
+
+static int put_in_place(int dirfd, const char *temporary, const char *path, enum how how)
+{
+        int r = how == AT_LEISURE ? change_places(dirfd, temporary, path) : -EOPNOTSUPP;
+
+        if (r != -EOPNOTSUPP)
+                return r;
+        return renameat(dirfd, temporary, dirfd, path) < 0 ? -errno : 0;
+}
+
 static int replace(int dirfd, const char *path, const void *data, size_t size, mode_t mode,
-                   bool durably)
+                   enum how how)
 {
         char temporary[PATH_MAX];
         int r;
@@ -224,9 +251,9 @@ static int replace(int dirfd, const char *path, const void *data, size_t size, m
         if (fd < 0)
                 return fd;
 
-        r = fill(fd, data, size, mode, durably);
-        if (r >= 0 && renameat(dirfd, temporary, dirfd, path) < 0)
-                r = -errno;
+        r = fill(fd, data, size, mode, how == DURABLY);
+        if (r >= 0)
+                r = put_in_place(dirfd, temporary, path, how);
         if (r < 0)
                 (void)unlinkat(dirfd, temporary, 0);
         return r;
@@ -234,7 +261,13 @@ static int replace(int dirfd, const char *path, const void *data, size_t size, m
 
 int sg_replace_file(int dirfd, const char *path, const void *data, size_t size, mode_t mode)
 {
-        return replace(dirfd, path, data, size, mode, false);
+        return replace(dirfd, path, data, size, mode, AT_ONCE);
+}
+
+int sg_replace_file_at_leisure(int dirfd, const char *path, const void *data, size_t size,
+                               mode_t mode)
+{
+        return replace(dirfd, path, data, size, mode, AT_LEISURE);
 }
 
 int sg_write_file_atomic(int dirfd, const char *path, const void *data, size_t size, mode_t mode)
@@ -245,7 +278,7 @@ int sg_write_file_atomic(int dirfd, const char *path, const void *data, size_t s
         r = parent_of(path, parent, sizeof(parent));
         if (r < 0)
                 return r;
-        r = replace(dirfd, path, data, size, mode, true);
+        r = replace(dirfd, path, data, size, mode, DURABLY);
         return r < 0 ? r : sg_fsync_dir(dirfd, parent);
 }
 

@@ -34,6 +34,11 @@ int sg_write_file_atomic(int dirfd, const char *path, const void *data, size_t s
 
 /* The same for files that needn't outlive the boot: nothing is synced. */
 int sg_replace_file(int dirfd, const char *path, const void *data, size_t size, mode_t mode);
+/* The same for what is replaced again and again: when a file takes another's name, ext4 writes it
+ * at once, and who asked for that waits in line with all that others write. Here the disk decides;
+ * after a power failure the file may be empty. */
+int sg_replace_file_at_leisure(int dirfd, const char *path, const void *data, size_t size,
+                               mode_t mode);
 
 /* mkdir -p; the mode is that of the last component, parents get 0755. */
 int sg_mkdir_p(const char *path, mode_t mode);

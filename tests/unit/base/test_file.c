@@ -197,6 +197,29 @@ static void test_write_file_atomic(void **state)
         assert_int_equal(entries(), before + 1);
 }
 
+static void test_replace_file_at_leisure(void **state)
+{
+        struct stat st;
+
+        (void)state;
+        int before = entries();
+        assert_int_equal(sg_replace_file_at_leisure(dir, "leisure", "one", 3, 0640), 0);
+        expect_content("leisure", "one");
+        assert_int_equal(sg_replace_file_at_leisure(dir, "leisure", "two", 3, 0600), 0);
+        expect_content("leisure", "two");
+        assert_int_equal(fstatat(dir, "leisure", &st, 0), 0);
+        assert_int_equal(st.st_mode & 07777, 0600);
+        assert_int_equal(st.st_nlink, 1);
+        assert_int_equal(entries(), before + 1);
+        assert_int_equal(mkdirat(dir, "a-directory", 0700), 0);
+        assert_int_equal(sg_replace_file_at_leisure(dir, "a-directory", "x", 1, 0600), -EISDIR);
+        assert_int_equal(symlinkat("leisure", dir, "a-link"), 0);
+        assert_int_equal(sg_replace_file_at_leisure(dir, "a-link", "own", 3, 0600), 0);
+        expect_content("a-link", "own");
+        expect_content("leisure", "two");
+        assert_int_equal(entries(), before + 3);
+}
+
 static void test_write_file_atomic_over_a_stale_temporary(void **state)
 {
         char stale[64];
@@ -398,6 +421,7 @@ int main(void)
                 cmocka_unit_test(test_read_parts),
                 cmocka_unit_test(test_write_file),
                 cmocka_unit_test(test_write_file_atomic),
+                cmocka_unit_test(test_replace_file_at_leisure),
                 cmocka_unit_test(test_write_file_atomic_over_a_stale_temporary),
                 cmocka_unit_test(test_write_file_atomic_takes_any_path),
                 cmocka_unit_test(test_mkdir_p),
