@@ -24,7 +24,7 @@ struct sg_pace {
 uint64_t sg_pace_wait(const struct sg_pace *p, uint64_t now_usec);
 void sg_pace_started(struct sg_pace *p);
 void sg_pace_over(struct sg_pace *p); /* well or not */
-/* systemd has said where a scope is, for which it was asked at `asked_usec`. */
+/* systemd has answered what it was asked about a scope at `asked_usec`. */
 void sg_pace_answered(struct sg_pace *p, uint64_t asked_usec, uint64_t now_usec);
 /* systemd has refused, or wasn't there. */
 void sg_pace_refused(struct sg_pace *p, uint64_t now_usec);

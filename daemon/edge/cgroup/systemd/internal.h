@@ -37,7 +37,7 @@ enum sg_unit_step {
         SG_UNIT_CALLED,   /* its turn has come: what is it to begin with? */
         SG_UNIT_STARTING, /* StartTransientUnit was sent: the reply, then the end of systemd's job
                            */
-        SG_UNIT_LOOKING,  /* where is it? */
+        SG_UNIT_LOOKING,  /* it isn't where it should be: where is it? */
         SG_UNIT_STOPPING, /* it doesn't hold its shim: once more from the beginning */
 };
 

@@ -2,7 +2,12 @@
 /*
  * Making a scope around its shim:
  *
- *   its turn → StartTransientUnit → JobRemoved(done) → ControlGroup → groups → is the shim there?
+ *   its turn → StartTransientUnit → JobRemoved(done) → is the shim there? → groups
+ *                                       └─ not where it should be → ControlGroup ─┘
+ *
+ * Where a scope is to be follows from its slice, and whether the shim is there says the kernel. PID
+ * 1 is asked only if it isn't: after a start it has things to do, and doesn't answer for as long as
+ * the start itself took.
  *
  * A scope can be made empty when its process dies at the wrong moment, and has been known to be
  * stopped right after its start (systemd 36781): then it is stopped for good and tried once more.
@@ -249,6 +254,30 @@ static void try_again(struct sg_unit *u, int error)
         finish(u, error, why);
 }
 
+/* Where the class's slice has the scope. */
+static int expected_group(const struct sg_unit *u, char group[PATH_MAX])
+{
+        const struct sg_hierarchy *x = &u->scope->backend->hier[SG_HIER_UNIFIED];
+        char slice[SG_UNIT_NAME_MAX];
+        int n;
+
+        sg_class_slice_name(slice, u->scope->class->name);
+        n = snprintf(group, PATH_MAX, "%s/%s/%s", x->base + strlen(x->mount), slice, u->name);
+        return n < PATH_MAX ? 0 : -ENAMETOOLONG;
+}
+
+static void look(struct sg_unit *u);
+
+static void on_made(struct sg_unit *u)
+{
+        char group[PATH_MAX];
+
+        if (expected_group(u, group) < 0 || occupy(u->scope, group) < 0)
+                look(u);
+        else
+                finish(u, 0, NULL);
+}
+
 /* Asking */
 
 static int on_control_group(sd_bus_message *reply, void *userdata, sd_bus_error *error)
@@ -304,6 +333,8 @@ static int on_start_reply(sd_bus_message *reply, void *userdata, sd_bus_error *e
                 look(u);
         } else if (e) {
                 refused(u, e);
+        } else {
+                sg_pace_answered(&u->systemd->pace, u->asked_usec, sg_now_monotonic_usec());
         }
         return 0; /* JobRemoved follows */
 }
@@ -325,7 +356,7 @@ static int on_job_removed(sd_bus_message *m, void *userdata, sd_bus_error *error
                 else if (u->step != SG_UNIT_STARTING)
                         break;
                 else if (strcmp(result, "done") == 0)
-                        look(u);
+                        on_made(u);
                 else
                         try_again(u, -ECANCELED);
                 break;
@@ -390,6 +421,7 @@ static int start(struct sg_unit *u)
         if (r < 0)
                 return r;
         set_step(u, SG_UNIT_STARTING);
+        u->asked_usec = sg_now_monotonic_usec();
         r = sd_bus_call_async(sg_bus_connection_get(sd->connection), &u->slot, m, on_start_reply, u,
                               0);
         if (!sg_systemd_is_lost(r))
