@@ -39,7 +39,7 @@ static const struct verb_elsewhere verbs_elsewhere[] = {
         {"start continue unpause thaw", CALL("resume JOB") ", or release JOB if it is held"},
         {"stash", CALL("hold JOB")},
         {"enqueue", CALL("release JOB")},
-        {"restart", CALL("requeue JOB")},
+        {"restart", CALL("rerun JOB")},
         {"switch nice renice", CALL("set JOB priority=N")},
         {"edit update", CALL("set JOB KEY=VALUE")},
         {"parallel", "MaxJobs= in schedgov.conf(5) says how many jobs run at once"},
@@ -50,7 +50,7 @@ static const struct verb_elsewhere verbs_elsewhere[] = {
 
 #define BIT(verb) (1U << SG_VERB_##verb)
 #define NO_VERB (1U << _SG_VERB_MAX)
-#define JOBS (BIT(RUN) | BIT(SUBMIT))
+#define STARTS (BIT(RUN) | BIT(SUBMIT))
 #define TABLES (BIT(LIST) | BIT(HISTORY))
 
 _Static_assert(_SG_VERB_MAX < 32, "one bit each, and one for none");
@@ -61,22 +61,22 @@ struct option_elsewhere {
 };
 
 static const struct option_elsewhere options_elsewhere[] = {
-        {JOBS, "-c --cpus-per-task", NAME("--cpus N")},
-        {JOBS, "-n --ntasks -N --nodes",
+        {STARTS, "-c --cpus-per-task", NAME("--cpus N")},
+        {STARTS, "-n --ntasks -N --nodes",
          "a job is one command on this node; submit --array 1-4 makes four of them"},
-        {JOBS, "-J --job-name -l -L --label", NAME("--name NAME")},
-        {JOBS, "-p --partition -q --qos -g --group", NAME("--class CLASS")},
-        {JOBS, "-t --time", NAME("--time-limit TIME")},
-        {JOBS, "--mem-per-cpu", NAME("--mem SIZE")},
-        {JOBS, "-D --chdir -w --working-directory", NAME("--workdir DIR")},
-        {JOBS, "-d --dependency", NAME("--after JOB")},
-        {JOBS, "-b --delay", NAME("--begin WHEN")},
-        {JOBS, "-H -s --stashed", NAME("--hold")},
-        {JOBS, "-I --immediate", NAME("--no-wait")},
-        {JOBS, "--test-only", NAME("--dry-run")},
-        {JOBS, "--nice", NAME("--priority N")},
-        {JOBS, "--export", NAME("--env K=V") ", and the environment is passed on anyway"},
-        {JOBS, "--exclusive", "jobs share the node; --pin gives a job CPUs of its own"},
+        {STARTS, "-J --job-name -l -L --label", NAME("--name NAME")},
+        {STARTS, "-p --partition -q --qos -g --group", NAME("--class CLASS")},
+        {STARTS, "-t --time", NAME("--time-limit TIME")},
+        {STARTS, "--mem-per-cpu", NAME("--mem SIZE")},
+        {STARTS, "-D --chdir -w --working-directory", NAME("--workdir DIR")},
+        {STARTS, "-d --dependency", NAME("--after JOB")},
+        {STARTS, "-b --delay", NAME("--begin WHEN")},
+        {STARTS, "-H -s --stashed", NAME("--hold")},
+        {STARTS, "-I --immediate", NAME("--no-wait")},
+        {STARTS, "--test-only", NAME("--dry-run")},
+        {STARTS, "--nice", NAME("--priority N")},
+        {STARTS, "--export", NAME("--env K=V") ", and the environment is passed on anyway"},
+        {STARTS, "--exclusive", "jobs share the node; --pin gives a job CPUs of its own"},
         {BIT(SUBMIT), "-o", NAME("--output FILE")},
         {BIT(SUBMIT), "-e", NAME("--error FILE")},
         {BIT(SUBMIT), "-i --input",

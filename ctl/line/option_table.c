@@ -119,7 +119,7 @@ const struct sg_option sg_options[] = {
          "whether what it reports falls (min) or rises as it learns"},
         {"steps", 0, SG_OPTION_STEPS, JOBS, AT(steps), "steps", "N",
          "how many steps it will take, if it doesn't say itself"},
-        {"sh", 0, SG_OPTION_STRING, JOBS, AT(sh), NULL, "CMD",
+        {"sh", 0, SG_OPTION_STRING, BIT(RUN) | BIT(SUBMIT), AT(sh), NULL, "CMD",
          "a command for the shell, such as 'a | b', in place of CMD…"},
         {"env", 0, SG_OPTION_ENV, JOBS, AT(env), NULL, "K=V", "set a variable; repeatable"},
         {"workdir", 0, SG_OPTION_STRING, JOBS, AT(workdir), NULL, "DIR", "working directory"},

@@ -384,7 +384,7 @@ static enum sg_top_look look_of_cell(const struct sg_top_job *j, enum column c)
 }
 
 static void put_cells(const struct sg_table *table, const struct sg_top_job *j, bool utf8,
-                        struct sg_top_line *line, FILE *f)
+                      struct sg_top_line *line, FILE *f)
 {
         char buf[LINE_MAX_BYTES];
         unsigned at = 0;

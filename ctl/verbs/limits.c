@@ -119,8 +119,9 @@ static void show_class(const json_t *class)
         if (!json_is_true(json_object_get(class, "yours")))
                 return;
         show_running(class);
-        json_array_foreach (json_object_get(class, "options"), i, option)
+        json_array_foreach (json_object_get(class, "options"), i, option) {
                 show_option(option);
+        }
 }
 
 static const json_t *find(const json_t *doc, const char *name)
@@ -148,8 +149,9 @@ static int show(const json_t *doc, const struct sg_invocation *inv, struct sg_er
                 show_class(find(doc, inv->args[i]));
         if (inv->n_args > 0)
                 return 0;
-        json_array_foreach (json_object_get(doc, "classes"), i, class)
+        json_array_foreach (json_object_get(doc, "classes"), i, class) {
                 show_class(class);
+        }
         return 0;
 }
 

@@ -81,8 +81,9 @@ static void show_value(const char *key, const json_t *value)
         if (json_is_string(value))
                 (void)printf("%s=%s\n", key,
                              sg_utf8_escape(json_string_value(value), buf, sizeof(buf)));
-        json_array_foreach (value, i, part)
+        json_array_foreach (value, i, part) {
                 show_value(key, part);
+        }
 }
 
 static void show_section(const json_t *class, const char *section, json_t *keys)

@@ -129,8 +129,8 @@ static int document(const struct asker *a, char **ret)
                           sg_json_number(sg_manager_count_waiting(m, uid)), "max_own",
                           sg_json_number(m->settings->max_queued_per_user), "stored",
                           sg_json_stored(m, uid), "max_jobs",
-                          sg_json_number(sg_queue_slots(m->jobs->queue, m->node.n_cpus)),
-                          "classes", classes),
+                          sg_json_number(sg_queue_slots(m->jobs->queue, m->node.n_cpus)), "classes",
+                          classes),
                 ret);
 }
 

@@ -37,7 +37,7 @@ struct sg_live {
         struct sg_job job;            /* its row */
         const struct sg_class *class; /* of the settings in force */
         struct sg_life life;
-        struct sg_inbox *inbox; /* while an event is being handled */
+        struct sg_inbox *inbox;   /* while an event is being handled */
         sd_event_source **timers; /* _SG_LIFE_TIMER_MAX; NULL: none is on */
         struct sg_queued queued;
         struct sg_groups groups;

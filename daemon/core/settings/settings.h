@@ -81,8 +81,8 @@ struct sg_settings {
         char name[SG_NODE_NAME_MAX]; /* default: the host name, given by the caller */
         enum sg_visibility show_others;
         /* [Queue] */
-        uint64_t jobs_per_cpu; /* 4 */
-        uint64_t max_jobs;     /* slots of the node; SG_UNLIMITED = jobs_per_cpu × CPUs */
+        uint64_t jobs_per_cpu;        /* 4 */
+        uint64_t max_jobs;            /* slots of the node; SG_UNLIMITED = jobs_per_cpu × CPUs */
         uint64_t max_queued_per_user; /* 100000 */
         uint64_t max_stored_per_user; /* bytes, 256M */
         uint64_t memory_reserve_pm;   /* 1000 = a tenth stays free */

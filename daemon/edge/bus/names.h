@@ -19,5 +19,5 @@ struct sg_names *sg_names_free(struct sg_names *s);
 typedef void (*sg_names_cb)(const int *results, size_t n, void *userdata);
 
 /* At least one name. Calls back once, from the loop; negative: it won't. */
-int sg_names_find(struct sg_names *s, const char *const *names, size_t n, sg_names_cb done,
+int sg_names_find(struct sg_names *names, const char *const *list, size_t n, sg_names_cb done,
                   void *userdata);

@@ -4,6 +4,7 @@
  * by its name ("passwd: files hang") from $LD_LIBRARY_PATH. A look-up waits until somebody writes a
  * name to the FIFO $SG_TEST_DIRECTORY.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <nss.h>
@@ -51,14 +52,18 @@ enum nss_status _nss_hang_getpwuid_r(uid_t uid, struct passwd *ret, char *buf, s
         return status;
 }
 
-/* Whom the test names there is; nobody else. */
+/* Whom the test names there is; nobody else. What is a number is no name: setpriv(1), by which
+ * tests become another user, looks for one all the same. */
 enum nss_status _nss_hang_getpwnam_r(const char *name, struct passwd *ret, char *buf, size_t size,
                                      int *ret_errno)
 {
-        enum nss_status status = wait_for_name(ret, buf, size, ret_errno);
+        enum nss_status status = isdigit((unsigned char)*name)
+                                         ? NSS_STATUS_NOTFOUND
+                                         : wait_for_name(ret, buf, size, ret_errno);
 
-        if (status != NSS_STATUS_SUCCESS || strcmp(buf, name) == 0)
-                return status;
-        *ret_errno = ENOENT;
-        return NSS_STATUS_NOTFOUND;
+        if (status == NSS_STATUS_SUCCESS && strcmp(buf, name) != 0)
+                status = NSS_STATUS_NOTFOUND;
+        if (status == NSS_STATUS_NOTFOUND)
+                *ret_errno = ENOENT;
+        return status;
 }

@@ -76,8 +76,7 @@ static void test_known(void **state)
         assert_true(w.inv.limits[SG_LIMIT_MEMORY_MAX] == 4096ULL << 20);
         assert_true(w.inv.limits[SG_LIMIT_TIME] == 36ULL * 3600 * 1000000);
         assert_true(w.inv.hold);
-        assert_int_equal(w.inv.array[0], 3);
-        assert_int_equal(w.inv.array[1], 7);
+        assert_string_equal(w.inv.array, "3-7");
         assert_string_equal(w.inv.output, "logs/%n-%j.%a.txt");
         assert_string_equal(w.inv.error, "e r r");
         assert_string_equal(w.inv.workdir, "/data");
