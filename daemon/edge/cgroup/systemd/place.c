@@ -77,7 +77,8 @@ static void look_in(struct sg_systemd *sd, uint64_t usec)
         uint64_t at = sg_now_monotonic_usec() + usec;
         int r;
 
-        if (looks_by(sd, at))
+        /* Units that are put down as the daemon stops are followed by none. */
+        if (looks_by(sd, at) || sd_event_get_state(sd->event) == SD_EVENT_FINISHED)
                 return;
         sd->next_timer = sd_event_source_disable_unref(sd->next_timer);
         r = sd_event_add_time(sd->event, &sd->next_timer, CLOCK_MONOTONIC, at, 1, on_next, sd);
