@@ -313,7 +313,7 @@ static size_t unescape(const char *s, const char *end, char *ret)
 {
         bool escaped =
                 end - s >= 4 && s[0] == '\\' && s[1] == 'x' && hex(s[2]) >= 0 && hex(s[3]) >= 0;
-        char c = escaped ? (char)(hex(s[2]) << 4 | hex(s[3])) : s[0];
+        char c = (char)(escaped ? hex(s[2]) << 4 | hex(s[3]) : s[0]);
 
         *ret = c > ' ' && c < 0x7f ? c : '_';
         return escaped ? 4 : 1;
