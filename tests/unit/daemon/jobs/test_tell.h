@@ -82,8 +82,10 @@ static int setup(void **state)
 static int teardown(void **state)
 {
         (void)state;
-        if (!w.freed)
-                sg_job_deinit(&w.job.job);
+        if (w.freed)
+                return 0;
+        sg_live_stop_timers(&w.job, 0);
+        sg_job_deinit(&w.job.job);
         return 0;
 }
 
