@@ -7,6 +7,7 @@
 #include "ctl/ask/jobset.h"
 #include "ctl/ask/pages.h"
 #include "ctl/verbs/verbs.h"
+#include <ctype.h>
 
 static int add_id(const struct sg_row *row, void *userdata)
 {
@@ -22,6 +23,16 @@ static int collect_own(struct sg_client *c, const struct sg_invocation *inv, str
         return r < 0 ? r : sg_pages_each_row(&pages, add_id, ids, e);
 }
 
+/* Jobs that were named by no number were alive when they were looked up: what has ended since is as
+ * it was to be. */
+static bool names_none_by_number(const struct sg_invocation *inv)
+{
+        for (size_t i = 0; i < inv->n_args; i++)
+                if (isdigit((unsigned char)inv->args[i][0]))
+                        return false;
+        return true;
+}
+
 int sg_verb_cancel(const struct sg_invocation *inv, struct sg_error *e)
 {
         _cleanup_(sg_ids_deinit) struct sg_ids ids = {0};
@@ -31,7 +42,8 @@ int sg_verb_cancel(const struct sg_invocation *inv, struct sg_error *e)
                               .n = inv->n_args,
                               .wordless = SG_WORDLESS_LAST,
                               .live = true};
-        struct sg_jobset set = {.inv = inv, .member = "Cancel", .ids = &ids, .any_left = inv->all};
+        struct sg_jobset set = {
+                .inv = inv, .member = "Cancel", .ids = &ids, .any_left = names_none_by_number(inv)};
         int r;
 
         if (inv->all && inv->n_args > 0)
