@@ -47,7 +47,9 @@ static void print_verbs(void)
         (void)puts("schedctl [OPTIONS] VERB [ARGUMENTS]\n\nRun, queue and watch governed jobs.\n");
         for (int i = 0; i < _SG_VERB_MAX; i++)
                 (void)printf("  %-10s %s\n", sg_verbs[i].name, sg_verbs[i].summary);
-        (void)puts("\nJOB is a number, 5-9 for five of them, or 7@node. Each verb has --help.");
+        (void)puts("\nJOB is a number or a name of yours, 5-9 for five of them, 7[3-5] for tasks "
+                   "of an "
+                   "array,\nor 7@node. Each verb has --help.");
 }
 
 static void print_json(void)
