@@ -108,7 +108,9 @@ static int node_status(const struct sg_wanted *w, struct sg_error *e)
         (void)putchar('\n');
         if (ids.n == 1)
                 return job_status(&c, w->inv, &ids, e);
-        (void)printf("Your last job is an array, %s to %s.\n", ids.v[0], ids.v[ids.n - 1]);
+        (void)printf(
+                "Your last job is an array, %s to %s; schedctl status %s-%s shows its tasks.\n",
+                ids.v[0], ids.v[ids.n - 1], ids.v[0], ids.v[ids.n - 1]);
         return 0;
 }
 
