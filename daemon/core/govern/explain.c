@@ -131,6 +131,17 @@ static void say_harm(struct text *t, const struct sg_governed *j, const struct s
                     harm * 100);
 }
 
+/* How long it may go without the CPU: its slack, of which nothing is left either once its own work
+ * fills the time until it is due. */
+static double patience(const struct sg_governed *j, const struct sg_share_why *why)
+{
+        const struct sg_domain *d = j->domain;
+        double width = fmin(j->decision.width / d->capacity, 1);
+        double own = why->due - d->clock - j->decision.estimate.remaining / width;
+
+        return fmin(why->slack, own) / d->capacity;
+}
+
 static void say_promise(struct text *t, const struct sg_governed *j, const struct sg_share_why *why)
 {
         const struct sg_domain *d = j->domain;
@@ -146,8 +157,8 @@ static void say_promise(struct text *t, const struct sg_governed *j, const struc
             span(buf, fair));
         say(t, due < 0 ? "; promised for %s ago" : "; promised within %s", span(buf, due));
         say_harm(t, j, why);
-        if (isfinite(why->slack) && why->slack > 0)
-                say(t, "; it can still wait %s", span(buf, why->slack / d->capacity));
+        if (isfinite(why->slack) && patience(j, why) > 0)
+                say(t, "; it can still wait %s", span(buf, patience(j, why)));
         say(t, ".\n");
 }
 

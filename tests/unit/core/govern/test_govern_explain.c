@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What the governor says of its decisions. */
 
+#include "base/parse.h"
 #include "test_governor.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -119,6 +120,55 @@ static void test_explain_planned(void **state)
         (void)state;
 }
 
+/* The time between two phrases, in seconds; NAN if they aren't there. */
+static double said(const char *text, const char *before, const char *after)
+{
+        const char *p = strstr(text, before), *end = p ? strstr(p += strlen(before), after) : NULL;
+        _cleanup_free_ char *word = end ? strndup(p, (size_t)(end - p)) : NULL;
+        uint64_t usec;
+
+        if (!word)
+                return (double)NAN;
+        assert_int_equal(sg_parse_usec(word, &usec), 0);
+        return (double)usec / 1e6;
+}
+
+/* What is left of a job on one CPU, and the time for which it can wait, fit in before it is due:
+ * also when a decision is some time ago. */
+static void test_explain_patience(void **state)
+{
+        unsigned n = 0;
+        struct world w;
+
+        (void)state;
+        world_new(&w);
+        class_of(&w, "default", 100, SG_SHARE_GROWTH);
+        configure(&w);
+        for (uint64_t key = 1; key <= 3; key++)
+                add(&w, key, "default", 0);
+        feed(&w, 10);
+        step(&w, 10);
+        for (unsigned now = 10; now < 900; now++) {
+                sg_governor_count(w.g, 1, now, now);
+                for (uint64_t key = 1; key <= 3; key++) {
+                        _cleanup_free_ char *text = NULL;
+                        double due, left, wait;
+
+                        assert_int_equal(sg_governor_explain(w.g, key, &text), 0);
+                        wait = said(text, "; it can still wait ", ".\n");
+                        if (isnan(wait))
+                                continue;
+                        due = said(text, "; promised within ", ";");
+                        left = said(text, "of CPU time, ", " of it left");
+                        n++;
+                        if (!(left + wait <= due * 1.01 + 1))
+                                fail_msg("at %u: %s", now, text);
+                }
+        }
+        assert_in_range(n, 100, UINT32_MAX);
+        sg_governor_free(w.g);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -126,6 +176,7 @@ int main(void)
                 cmocka_unit_test(test_explain_sleeper),
                 cmocka_unit_test(test_explain_unmeasured),
                 cmocka_unit_test(test_explain_planned),
+                cmocka_unit_test(test_explain_patience),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
