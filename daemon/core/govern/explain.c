@@ -225,6 +225,11 @@ static enum sg_share_reason spoken_reason(const struct sg_governor *g, const str
         return sg_learner_seems_idle(j->learner) || hardly_uses(g, j) ? SG_REASON_UNBOUND : r;
 }
 
+static bool is_due(enum sg_share_reason r)
+{
+        return r == SG_REASON_SLACK || r == SG_REASON_OWN_SLACK;
+}
+
 static void write_why(const struct sg_governor *g, const struct sg_governed *j, char *buf,
                       size_t size)
 {
@@ -240,6 +245,8 @@ static void write_why(const struct sg_governor *g, const struct sg_governed *j, 
                 (void)snprintf(buf, size, "%s to keep the promise of job %" PRIu64,
                                out->list == SG_LIST_WAIT ? "goes next" : "must run now",
                                out->why.other);
+        else if (is_due(reason) && out->list == SG_LIST_WAIT)
+                (void)snprintf(buf, size, "goes next to keep its promise");
         else if (reason == SG_REASON_RANK && out->why.other != 0)
                 (void)snprintf(buf, size, "%s, which gain%s more per CPU-second", after,
                                out->why.rank > 2 ? "" : "s");

@@ -169,6 +169,58 @@ static void test_explain_patience(void **state)
         sg_governor_free(w.g);
 }
 
+static void add_narrow(struct world *w, uint64_t key)
+{
+        const struct sg_governor_job j = {.key = key,
+                                          .class = "default",
+                                          .uid = 1000,
+                                          .cpus_max = 1,
+                                          .weight = 100,
+                                          .deadline = INFINITY};
+
+        assert_int_equal(sg_governor_add(w->g, &j), 0);
+}
+
+/* Six jobs of one thread on two CPUs have been served alike, and are to end at the same time. Those
+ * that wait for the others' promises don't run now for their own. */
+static void test_explain_due(void **state)
+{
+        unsigned n_now = 0, n_next = 0;
+        struct world w;
+
+        (void)state;
+        world_new(&w);
+        class_of(&w, "default", 100, SG_SHARE_GROWTH);
+        w.classes[0].settings.no_harm = 0;
+        assert_int_equal(sg_governor_configure(w.g, 2, w.classes, w.n_classes), 0);
+        for (uint64_t key = 1; key <= 6; key++)
+                add_narrow(&w, key);
+        for (unsigned now = 1; now < 30; now++) {
+                for (uint64_t key = 1; key <= 6; key++) {
+                        struct sg_learner_report r = {.now = now,
+                                                      .cpu = now / 3.,
+                                                      .fraction = now / 30.,
+                                                      .eval = 3 / (1 + now / 10.)};
+
+                        assert_int_equal(sg_governor_report(w.g, key, &r), 0);
+                }
+                step(&w, now);
+                for (uint64_t key = 1; key <= 6; key++) {
+                        bool waits = sg_governor_list(w.g, key) == SG_LIST_WAIT;
+                        char why[128] = "";
+
+                        (void)sg_governor_share(w.g, key, why, sizeof(why));
+                        if (waits)
+                                assert_null(strstr(why, "must run now"));
+                        n_now += strcmp(why, "must run now to keep its promise") == 0;
+                        n_next += strcmp(why, "goes next to keep its promise") == 0;
+                }
+        }
+        assert_in_range(n_now, 1, UINT32_MAX);
+        assert_in_range(n_next, 1, UINT32_MAX);
+        sg_governor_free(w.g);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -177,6 +229,7 @@ int main(void)
                 cmocka_unit_test(test_explain_unmeasured),
                 cmocka_unit_test(test_explain_planned),
                 cmocka_unit_test(test_explain_patience),
+                cmocka_unit_test(test_explain_due),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
