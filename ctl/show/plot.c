@@ -149,7 +149,9 @@ size_t sg_plot_panels(const struct sg_plot *p)
 
 static const char *nothing_known(const struct sg_plot *p)
 {
-        return p->curves->n == 0 ? "nothing was measured yet" : "nothing of this is known";
+        if (p->curves->n > 0)
+                return "nothing of this is known";
+        return p->ended ? "nothing was measured: it ended too soon" : "nothing was measured yet";
 }
 
 int sg_plot_print(const struct sg_plot *p, unsigned width, unsigned height, bool utf8, FILE *f)

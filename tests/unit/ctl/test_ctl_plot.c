@@ -173,6 +173,10 @@ static void few_points_and_none(void **state)
         begin(&d, fixture(0), NULL);
         assert_int_equal(sg_plot_print(&d.plot, 50, 15, false, d.f), 0);
         assert_text(&d, "7 train, running\n         nothing was measured yet\n");
+        begin(&d, fixture(0), NULL);
+        d.plot.ended = true;
+        assert_int_equal(sg_plot_print(&d.plot, 80, 15, false, d.f), 0);
+        assert_text(&d, "7 train, running\n         nothing was measured: it ended too soon\n");
         begin(&d, fixture(1), "eval");
         assert_int_equal(sg_plot_print(&d.plot, 29, 7, false, d.f), 0);
         assert_text(&d, "7 train, running\n"
