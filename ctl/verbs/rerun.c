@@ -30,7 +30,8 @@ static int check_job(struct sg_client *c, const char *id, struct sg_error *e)
                 return sg_error_set(e, SG_EXIT_OWN_FAILURE, id, hint, "%s", what);
         }
         if (sg_document_time(job, "ended") == 0)
-                sg_warn("job %s hasn't ended: it is %s", id, sg_document_word(job, "state"));
+                sg_warn("job %s hasn't ended: it is %s, and goes on beside the new one", id,
+                        sg_document_word(job, "state"));
         return 0;
 }
 
