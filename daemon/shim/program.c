@@ -124,8 +124,8 @@ int sg_program_exec(char *const *argv, char *const *env)
                 if (!path[0])
                         continue;
                 r = exec_file(path, argv, env);
-                if (r == -EACCES)
-                        denied = true;
+                if (r == -EACCES) /* by the file; in a directory that isn't ours it may not be */
+                        denied |= access(path, F_OK) == 0;
                 else if (!is_elsewhere(r))
                         return r;
         }
