@@ -5,6 +5,7 @@
 #include "base/utf8.h"
 #include "ctl/show/document.h"
 #include "ctl/show/visible.h"
+#include "proto/names.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,6 +22,40 @@ json_t *sg_document_text(const char *s)
 
         return json_string(sg_utf8_is_valid(s, strlen(s)) ? s
                                                           : sg_utf8_escape(s, buf, sizeof(buf)));
+}
+
+static bool is_named(const json_t *class, char *const *names, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                if (strcmp(sg_document_word(class, "name"), names[i]) == 0)
+                        return true;
+        return false;
+}
+
+static bool has_class(const json_t *classes, char *const *name)
+{
+        json_t *class;
+        size_t i;
+
+        json_array_foreach (classes, i, class)
+                if (is_named(class, name, 1))
+                        return true;
+        return false;
+}
+
+int sg_document_keep_classes(json_t *doc, char *const *names, size_t n, const char *hint,
+                             struct sg_error *e)
+{
+        json_t *classes = json_object_get(doc, "classes");
+
+        for (size_t i = 0; i < n; i++)
+                if (!has_class(classes, &names[i]))
+                        return sg_error_set(e, SG_EXIT_OWN_FAILURE, names[i], hint,
+                                            "there is no such class");
+        for (size_t i = n > 0 ? json_array_size(classes) : 0; i-- > 0;)
+                if (!is_named(json_array_get(classes, i), names, n))
+                        (void)json_array_remove(classes, i);
+        return 0;
 }
 
 static void put(const char *s, size_t n, void *userdata)

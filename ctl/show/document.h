@@ -22,5 +22,9 @@ void sg_document_close_jobs(void);
 
 /* Prints o in one line and drops it; NULL is -ENOMEM. */
 int sg_document_print_new(json_t *o);
+/* Of a document with classes, leaves these n in, or all if n is 0. One that isn't there is an error
+ * with this hint. */
+int sg_document_keep_classes(json_t *doc, char *const *names, size_t n, const char *hint,
+                             struct sg_error *e);
 /* A string that may not be UTF-8. */
 json_t *sg_document_text(const char *s);

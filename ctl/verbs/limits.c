@@ -124,35 +124,15 @@ static void show_class(const json_t *class)
         }
 }
 
-static const json_t *find(const json_t *doc, const char *name)
+static void show(const json_t *doc)
 {
         json_t *class;
         size_t i;
 
-        json_array_foreach (json_object_get(doc, "classes"), i, class)
-                if (strcmp(sg_document_word(class, "name"), name) == 0)
-                        return class;
-        return NULL;
-}
-
-static int show(const json_t *doc, const struct sg_invocation *inv, struct sg_error *e)
-{
-        json_t *class;
-        size_t i;
-
-        for (i = 0; i < inv->n_args; i++)
-                if (!find(doc, inv->args[i]))
-                        return sg_error_set(e, SG_EXIT_OWN_FAILURE, inv->args[i],
-                                            "see schedctl limits", "there is no such class");
         show_user(doc);
-        for (i = 0; i < inv->n_args; i++)
-                show_class(find(doc, inv->args[i]));
-        if (inv->n_args > 0)
-                return 0;
         json_array_foreach (json_object_get(doc, "classes"), i, class) {
                 show_class(class);
         }
-        return 0;
 }
 
 int sg_verb_limits(const struct sg_invocation *inv, struct sg_error *e)
@@ -160,22 +140,21 @@ int sg_verb_limits(const struct sg_invocation *inv, struct sg_error *e)
         _cleanup_client_ struct sg_client c = {0};
         _cleanup_free_ char *text = NULL;
         _cleanup_json_ json_t *doc = NULL;
-        int r, q;
+        int r;
 
         r = sg_client_open(&c, inv->socket, e);
         if (r >= 0)
                 r = sg_client_get_string(&c, "DescribeLimits", NULL, &text, e);
         if (r >= 0)
                 r = sg_document_parse(text, &doc, e);
+        if (r >= 0)
+                r = sg_document_keep_classes(doc, inv->args, inv->n_args, "see schedctl limits", e);
         if (r < 0)
                 return r;
-        if (inv->json) {
-                sg_document_print_text(text);
-                return 0;
-        }
+        if (inv->json)
+                return sg_document_print_new(TAKE_PTR(doc));
         if (!inv->no_pager)
                 sg_pager_open();
-        r = show(doc, inv, e);
-        q = sg_pager_close(e);
-        return r < 0 ? r : q;
+        show(doc);
+        return sg_pager_close(e);
 }

@@ -110,23 +110,16 @@ static void show_class(const json_t *class)
                 show_section(class, json_object_iter_key(at), json_object_iter_value(at));
 }
 
-static int show(const json_t *doc, const char *name, struct sg_error *e)
+static void show(const json_t *doc)
 {
-        bool any = false;
         json_t *class;
         size_t i;
 
         json_array_foreach (json_object_get(doc, "classes"), i, class) {
-                if (name && strcmp(sg_document_word(class, "name"), name) != 0)
-                        continue;
-                if (any)
+                if (i > 0)
                         (void)putchar('\n');
-                any = true;
                 show_class(class);
         }
-        return any ? 0
-                   : sg_error_set(e, SG_EXIT_OWN_FAILURE, name, "see schedctl policy show",
-                                  "there is no such class");
 }
 
 static int ask(struct sg_client *c, const struct sg_invocation *inv, struct sg_error *e)
@@ -134,25 +127,25 @@ static int ask(struct sg_client *c, const struct sg_invocation *inv, struct sg_e
         bool listing = strcmp(inv->args[0], "list") == 0;
         _cleanup_free_ char *text = NULL;
         _cleanup_json_ json_t *doc = NULL;
-        int r, q;
+        int r;
 
         r = sg_client_get_string(c, "ListPolicies", NULL, &text, e);
         if (r >= 0)
                 r = sg_document_parse(text, &doc, e);
+        if (r >= 0)
+                r = sg_document_keep_classes(doc, inv->args + 1, inv->n_args - 1,
+                                             "see schedctl policy show", e);
         if (r < 0)
                 return r;
-        if (inv->json) {
-                sg_document_print_text(text);
-                return 0;
-        }
+        if (inv->json)
+                return sg_document_print_new(TAKE_PTR(doc));
         if (!inv->no_pager)
                 sg_pager_open();
         if (listing)
                 list(doc);
         else
-                r = show(doc, inv->n_args > 1 ? inv->args[1] : NULL, e);
-        q = sg_pager_close(e);
-        return r < 0 ? r : q;
+                show(doc);
+        return sg_pager_close(e);
 }
 
 /* --- set */
