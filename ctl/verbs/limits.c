@@ -43,7 +43,7 @@ static void show_user(const json_t *doc)
                      count(waiting, number(queued, "own"), number(queued, "max_own")),
                      sg_format_bytes(bytes, number(stored, "bytes")),
                      sg_format_bytes(max, number(stored, "max_bytes")));
-        (void)printf("; the node runs at most %" PRIu64 " jobs at once\n", number(doc, "max_jobs"));
+        (void)printf("; the node has %" PRIu64 " slots\n", number(doc, "max_jobs"));
 }
 
 static void show_commands(const json_t *class)
