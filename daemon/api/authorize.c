@@ -361,12 +361,12 @@ static int refuse(const struct wish *wish, enum sg_polkit_verdict verdict, struc
         if (wish->job)
                 return sg_refuse_job(a, SG_ANSWER_NOT_YOURS, wish->job->key.n,
                                      "job %" PRIu64 " is %s's: only its owner or root may %s it"
-                                     "\nor members of group schedgov, or users whom polkit "
-                                     "allows %s",
+                                     "\nso may members of group schedgov, and users whom "
+                                     "polkit allows %s",
                                      wish->job->key.n, wish->job->user, wish->verb, wish->action);
         return sg_refuse(a, SG_ANSWER_DENIED, wish->action,
                          "only root and members of group schedgov may %s\n"
-                         "or users whom polkit allows %s",
+                         "so may users whom polkit allows %s",
                          wish->verb, wish->action);
 }
 
