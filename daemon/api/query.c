@@ -310,7 +310,8 @@ static int open_log(struct one *o, const struct sg_job *job, struct sg_live *liv
                                  "job %s writes to a file of its own\n%s", o->id, job->output);
         if (job->foreground)
                 return sg_refuse(a, SG_ANSWER_INVALID, "job",
-                                 "job %s writes to the terminal that runs it", o->id);
+                                 "job %s was started by schedctl run, which keeps no output",
+                                 o->id);
         (void)snprintf(path, sizeof(path), "%s/logs/%" PRIu64 "-%s.log",
                        sg_store_dir(o->call->manager->store), job->key.n, job->key.origin);
         fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
