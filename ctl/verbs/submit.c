@@ -12,6 +12,7 @@
 #include "ctl/ask/script.h"
 #include "ctl/show/document.h"
 #include "ctl/verbs/verbs.h"
+#include "proto/array.h"
 #include <errno.h>
 #include <inttypes.h>
 
@@ -122,6 +123,16 @@ static int submit(const struct sg_invocation *inv, const struct sg_command *cmd,
         return r < 0 ? r : sg_verb_print_numbers(list);
 }
 
+/* The document is of one task. */
+static void print_plan(const json_t *job, const char *array)
+{
+        struct sg_array a;
+
+        sg_document_print_job(job);
+        if (array && sg_array_parse(array, &a) >= 0)
+                (void)printf("%12s: %" PRIu64 " tasks, %s\n", "Array", a.n, array);
+}
+
 int sg_verb_dry_run_command(struct sg_client *c, const struct sg_invocation *inv,
                             const struct sg_command *cmd, struct sg_error *e)
 {
@@ -142,7 +153,7 @@ int sg_verb_dry_run_command(struct sg_client *c, const struct sg_invocation *inv
         }
         r = sg_document_parse(text, &job, e);
         if (r >= 0)
-                sg_document_print_job(job);
+                print_plan(job, inv->array);
         return r;
 }
 
