@@ -42,19 +42,21 @@ static void string_line(const char *label, const json_t *o, const char *key)
                 line(label, "%s", s);
 }
 
+/* How an attempt ended isn't said of a job that waits for the next one. */
 static void state_line(const json_t *job)
 {
         const char *state = sg_document_string(job, "state");
+        bool ended = state && strcmp(state, "queued") != 0;
         const json_t *code = json_object_get(job, "exit_code");
         const char *signal = sg_document_string(job, "signal");
         char how[64] = "";
 
         if (!state)
                 return;
-        if (json_is_integer(code))
+        if (ended && json_is_integer(code))
                 (void)snprintf(how, sizeof(how), " with status %lld",
                                (long long)json_integer_value(code));
-        else if (signal)
+        else if (ended && signal)
                 (void)snprintf(how, sizeof(how), " by SIG%.32s", signal);
         (void)printf("%12s: %s%s%s%s\n", "State", sg_colour(sg_colour_of_state(state)), state,
                      sg_colour(SG_PLAIN), how);
