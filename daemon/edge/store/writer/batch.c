@@ -148,9 +148,46 @@ static void batch_make(struct sg_writer *w)
         sg_writer_fault(w, SG_STORE_RECORD, "store-record-after-write");
 }
 
+/* The directories that were made. */
+static int sync_starts(struct sg_writer *w)
+{
+        bool now = false;
+
+        for (size_t n = 0; n < w->n_batch; n++) {
+                const struct sg_writer_item *i = &w->batch[n];
+
+                if (i->kind != SG_STORE_START || i->result < 0)
+                        continue;
+                w->owes_sync = w->owes_sync || i->later;
+                now = now || !i->later;
+        }
+        return now ? sg_attempts_sync(&w->attempts) : 0;
+}
+
+static int sync_owed(struct sg_writer *w)
+{
+        int r;
+
+        if (!w->owes_sync)
+                return 0;
+        r = sg_db_sync(&w->db);
+        if (r >= 0)
+                r = sg_attempts_sync(&w->attempts);
+        if (r >= 0)
+                w->owes_sync = false;
+        return r;
+}
+
+static int sync_fate(struct sg_writer *w, const struct sg_writer_item *i)
+{
+        int r = sync_owed(w);
+
+        return r < 0 ? r : publish_fate(w, i, true);
+}
+
 static void batch_sync(struct sg_writer *w)
 {
-        int r = sg_writer_count(w, SG_STORE_START) > 0 ? sg_attempts_sync(&w->attempts) : 0;
+        int r = sync_starts(w);
 
         for (size_t n = 0; n < w->n_batch; n++) {
                 struct sg_writer_item *i = &w->batch[n];
@@ -158,7 +195,7 @@ static void batch_sync(struct sg_writer *w)
                 if (i->kind == SG_STORE_START && i->result >= 0)
                         i->result = r;
                 else if (i->kind == SG_STORE_INSPECT && i->result >= 0)
-                        i->result = publish_fate(w, i, true);
+                        i->result = sync_fate(w, i);
         }
 }
 

@@ -172,13 +172,40 @@ static int commit_applied(struct sg_writer *w)
         return 0;
 }
 
+/* Of `run` what comes before its fate. */
+static bool may_come_later(const struct sg_writer_item *i)
+{
+        _cleanup_(sg_job_deinit) struct sg_job job;
+        struct sg_store_message m;
+
+        sg_job_init(&job);
+        return is_of_new_job(i) && sg_writer_item_job(i, &m, &job) >= 0 && job.foreground;
+}
+
+/* One that must be on disk takes the others along. */
+static int sync_now_or_later(struct sg_writer *w, size_t from, size_t to)
+{
+        bool later = true;
+
+        for (size_t n = from; n < to; n++) {
+                struct sg_writer_item *i = &w->batch[n];
+
+                i->later = may_come_later(i);
+                later = later && (i->later || !has_row(i));
+        }
+        w->owes_sync = w->owes_sync || later;
+        return sg_db_sync_later(&w->db, later);
+}
+
 /* All of these, or none. */
 static int commit_rows(struct sg_writer *w, size_t from, size_t to)
 {
         int r;
 
         w->submitted_bytes = 0;
-        r = sg_db_begin(&w->db);
+        r = sync_now_or_later(w, from, to);
+        if (r >= 0)
+                r = sg_db_begin(&w->db);
         if (r >= 0)
                 r = apply_rows(w, from, to);
         if (r >= 0)

@@ -365,6 +365,29 @@ int sg_db_begin(struct sg_db *db)
         return db_run_id(db, SG_SQL_BEGIN);
 }
 
+int sg_db_sync_later(struct sg_db *db, bool later)
+{
+        int r;
+
+        if (db->syncs_later == later)
+                return 0;
+        r = db_exec(db, later ? "PRAGMA synchronous = NORMAL" : "PRAGMA synchronous = FULL");
+        if (r >= 0)
+                db->syncs_later = later;
+        return r;
+}
+
+int sg_db_sync(struct sg_db *db)
+{
+        sqlite3_file *wal = NULL;
+        int rc;
+
+        rc = sqlite3_file_control(db->handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &wal);
+        if (rc == SQLITE_OK && wal && wal->pMethods)
+                rc = wal->pMethods->xSync(wal, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
+        return rc == SQLITE_OK ? 0 : db_error(db, rc);
+}
+
 int sg_db_commit(struct sg_db *db)
 {
         return db_run_id(db, SG_SQL_COMMIT);

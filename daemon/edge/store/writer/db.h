@@ -26,6 +26,7 @@ struct sg_db {
         bool damaged; /* … and something else can't be */
         char why[512];
         int wal_pages;
+        bool syncs_later;                  /* synchronous = NORMAL */
         int64_t finished, finished_before; /* rows in final states; −1 = not counted yet */
         uint64_t max_jobs, max_age_usec;
         uint64_t max_bytes;  /* beyond which history is forgotten, whatever the two say */
@@ -52,6 +53,10 @@ typedef int (*sg_db_migrated_cb)(struct sg_db *db, void *userdata);
 /* Opens or creates, and migrates: an older file is one of ours or as it was, never between. On
  * failure sg_db_why() says what to do; nothing is overwritten. */
 int sg_db_open(struct sg_db *db, const char *path, sg_db_migrated_cb migrated, void *userdata);
+/* Whether the next COMMITs may wait to be synced until sg_db_sync(), or a COMMIT that may not. They
+ * hold when we are killed at once. */
+int sg_db_sync_later(struct sg_db *db, bool later);
+int sg_db_sync(struct sg_db *db);
 /* checkpoint: the WAL goes into the database; without it the next opener does that. */
 void sg_db_close(struct sg_db *db, bool checkpoint);
 int sg_db_begin(struct sg_db *db);

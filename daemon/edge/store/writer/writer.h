@@ -9,6 +9,10 @@
  *   BEGIN, rows of all, COMMIT → make directories, link fates → fsync → remove directories →
  * replies
  *
+ * What is of `run` only until it may start isn't synced at once: who waits for it is gone with the
+ * power, and until GO there is nothing to be remembered. Before its fate becomes `run` all of it
+ * is.
+ *
  * A request that is wrong in itself is taken out with its savepoint. When the database or the disk
  * fails, all of the batch fail with the same error and the daemon is told (STATUS); the next batch
  * tries again, so that a disk with room again heals by itself. On a full disk only what is of new
@@ -27,6 +31,7 @@ struct sg_writer_item {
         const uint8_t *frame; /* in the inbox, which isn't touched before the replies */
         size_t size;
         uint64_t kind;
+        bool later; /* need not be on disk before its job's fate is */
         int result;
 };
 
@@ -41,6 +46,7 @@ struct sg_writer {
         struct sg_record kept; /* frames of KEPT, to be sent if the present COMMIT is one */
         struct sg_writer_item batch[SG_WRITER_BATCH_MAX];
         size_t n_batch;
+        bool owes_sync;           /* of what may come later */
         uint64_t submitted_bytes; /* of new jobs, in the present COMMIT */
         int status;               /* what the daemon was last told: 0 = all is well */
 };
