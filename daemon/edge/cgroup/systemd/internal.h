@@ -11,6 +11,7 @@
 #include "core/place/pace.h"
 #include "edge/cgroup/backend.h"
 #include "edge/common/bus-connection.h"
+#include <limits.h>
 
 struct sg_systemd {
         struct sg_backend *backend;
@@ -71,6 +72,8 @@ struct sg_unit {
         struct sg_scope_placing placing; /* pidfd: ours, until it is placed */
         uint64_t asked_usec;
         sd_bus_slot *slot;
+        sd_event_source *arrival; /* while it is made: of its slice, then its own group */
+        void (*on_arrival)(struct sg_unit *u);
         struct sg_unit_net net;
 };
 
@@ -99,6 +102,14 @@ void sg_systemd_retry(struct sg_systemd *sd); /* the connection went away: all o
 void sg_unit_switch_on(struct sg_scope *s);
 /* Takes the scope's directories from what systemd or the kernel calls its group. */
 int sg_unit_set_group(struct sg_scope *s, const char *control_group);
+
+/* arrival.c */
+/* Where the class's slice has the scope. */
+int sg_unit_expected_dir(const struct sg_unit *u, char dir[PATH_MAX]);
+/* Calls back as often as something comes or goes in the scope, until it is forgotten; maybe never.
+ * From within the unit may be freed. */
+void sg_unit_await_arrival(struct sg_unit *u, void (*on_arrival)(struct sg_unit *));
+void sg_unit_forget_arrival(struct sg_unit *u);
 
 /* class.c */
 void sg_class_slice_name(char buf[SG_UNIT_NAME_MAX], const char *class);

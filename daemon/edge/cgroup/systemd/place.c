@@ -3,7 +3,8 @@
  * Making a scope around its shim:
  *
  *   its turn → StartTransientUnit → JobRemoved(done) → is the shim there? → groups
- *                                       └─ not where it should be → ControlGroup ─┘
+ *                        │              └─ not where it should be → ControlGroup ─┤
+ *                        └─ its group fills (arrival.c) → is the shim there? ─────┘
  *
  * Where a scope is to be follows from its slice, and whether the shim is there says the kernel. PID
  * 1 is asked only if it isn't: after a start it has things to do, and doesn't answer for as long as
@@ -46,6 +47,7 @@ static void set_step(struct sg_unit *u, enum sg_unit_step step)
                 sg_pace_over(&u->systemd->pace);
         u->step = step;
         u->slot = sd_bus_slot_unref(u->slot);
+        sg_unit_forget_arrival(u);
 }
 
 static void finish(struct sg_unit *u, int result, const char *why)
@@ -255,27 +257,31 @@ static void try_again(struct sg_unit *u, int error)
         finish(u, error, why);
 }
 
-/* Where the class's slice has the scope. */
-static int expected_group(const struct sg_unit *u, char group[PATH_MAX])
+/* Settles where it should be. */
+static int settle(struct sg_unit *u)
 {
         const struct sg_hierarchy *x = &u->scope->backend->hier[SG_HIER_UNIFIED];
-        char slice[SG_UNIT_NAME_MAX];
-        int n;
+        char dir[PATH_MAX];
+        int r;
 
-        sg_class_slice_name(slice, u->scope->class->name);
-        n = snprintf(group, PATH_MAX, "%s/%s/%s", x->base + strlen(x->mount), slice, u->name);
-        return n < PATH_MAX ? 0 : -ENAMETOOLONG;
+        r = sg_unit_expected_dir(u, dir);
+        return r < 0 ? r : occupy(u->scope, dir + strlen(x->mount));
 }
 
 static void look(struct sg_unit *u);
 
 static void on_made(struct sg_unit *u)
 {
-        char group[PATH_MAX];
-
-        if (expected_group(u, group) < 0 || occupy(u->scope, group) < 0)
+        if (settle(u) < 0)
                 look(u);
         else
+                finish(u, 0, NULL);
+}
+
+/* What is wrong, if anything, JobRemoved leads to. */
+static void on_arrival(struct sg_unit *u)
+{
+        if (u->step == SG_UNIT_STARTING && settle(u) >= 0)
                 finish(u, 0, NULL);
 }
 
@@ -422,6 +428,7 @@ static int start(struct sg_unit *u)
         if (r < 0)
                 return r;
         set_step(u, SG_UNIT_STARTING);
+        sg_unit_await_arrival(u, on_arrival);
         u->asked_usec = sg_now_monotonic_usec();
         r = sd_bus_call_async(sg_bus_connection_get(sd->connection), &u->slot, m, on_start_reply, u,
                               0);
