@@ -397,9 +397,10 @@ int main(int argc, char **argv)
         int r;
 
         (void)umask(022);
-        /* One large list must not raise what is kept for good. */
-        (void)mallopt(M_MMAP_THRESHOLD, 128 * 1024);
-        (void)mallopt(M_TRIM_THRESHOLD, 256 * 1024);
+        /* One large list must not raise what is kept for good, and what a step over a thousand jobs
+         * takes for a moment, arrays of 88 KiB, is given back behind it. */
+        (void)mallopt(M_MMAP_THRESHOLD, 32 * 1024);
+        (void)mallopt(M_TRIM_THRESHOLD, 64 * 1024);
         r = parse_options(&o, argc, argv);
         if (r == 0)
                 return 0;
