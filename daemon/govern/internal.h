@@ -51,6 +51,8 @@ struct sg_loop {
 double sg_loop_now(void);
 /* There will be a step at that time, or before. */
 void sg_loop_look_by(struct sg_loop *loop, double at);
+/* … from then on with a round. */
+void sg_loop_look_with_round(struct sg_loop *loop, double at);
 
 /* describe.c */
 struct sg_governor_job sg_loop_describe(const struct sg_live *l);

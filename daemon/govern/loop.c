@@ -54,6 +54,12 @@ void sg_loop_look_by(struct sg_loop *loop, double at)
         arm(loop);
 }
 
+void sg_loop_look_with_round(struct sg_loop *loop, double at)
+{
+        sg_pulse_with_round(&loop->pulse, at);
+        arm(loop);
+}
+
 static void put_off(struct sg_loop *loop, double until)
 {
         sg_pulse_put_off(&loop->pulse, until);
@@ -146,11 +152,13 @@ static void step(struct sg_loop *loop)
 
 void sg_loop_round_over(struct sg_loop *loop)
 {
-        if (loop)
-                look_at_cpus(loop);
-        if (loop && loop->causes != 0 &&
-            sg_pulse_goes_with_round(&loop->pulse, sg_loop_now(),
-                                     sg_governor_is_calm(loop->governor)))
+        bool calm;
+
+        if (!loop)
+                return;
+        look_at_cpus(loop);
+        calm = loop->causes == 0 || sg_governor_is_calm(loop->governor);
+        if (sg_pulse_goes_with_round(&loop->pulse, sg_loop_now(), calm))
                 step(loop);
 }
 

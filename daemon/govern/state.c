@@ -71,8 +71,10 @@ void sg_loop_store(struct sg_loop *loop, double now)
                                      (1 + (double)(n / MANY_JOBS));
         if (now >= due)
                 sg_loop_store_now(loop, now);
-        else
+        else if (loop->dirty == SG_LOOP_CHANGED)
                 sg_loop_look_by(loop, due);
+        else
+                sg_loop_look_with_round(loop, due);
 }
 
 struct saved {

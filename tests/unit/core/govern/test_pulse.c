@@ -78,7 +78,7 @@ static void test_reports(void **state)
         sg_pulse_report(&p, 120, 5);
         expect(p.due, 120.005); /* others come in the same round */
         sg_pulse_report(&calm, 101, 5);
-        expect(calm.due, 200);
+        expect(calm.welcome, 200);
 }
 
 static void test_with_a_round(void **state)
@@ -93,6 +93,28 @@ static void test_with_a_round(void **state)
         assert_true(sg_pulse_goes_with_round(&calm, 105, false)); /* somebody wants more */
 }
 
+/* A round a second takes it along, and it has no wake-up of its own. */
+static void test_waits_for_a_round(void **state)
+{
+        struct sg_pulse calm = stepped(100, 107, true), p = stepped(100, INFINITY, false);
+
+        (void)state;
+        assert_in_range((uint64_t)(calm.due * 10), 1080, 1090);
+        assert_false(sg_pulse_goes_with_round(&calm, 106.5, true));
+        assert_true(sg_pulse_goes_with_round(&calm, 107.5, true));
+        sg_pulse_event(&calm, 101); /* that isn't what was asked for */
+        expect(calm.due, 101);
+        sg_pulse_with_round(&p, 103);
+        assert_false(sg_pulse_goes_with_round(&p, 102.5, true));
+        assert_true(sg_pulse_goes_with_round(&p, 103, true));
+        assert_in_range((uint64_t)p.due, 104, 104);
+        sg_pulse_stepped(&p, 103, INFINITY, false);
+        assert_false(sg_pulse_goes_with_round(&p, 104, true));
+        sg_pulse_with_round(&p, 106);
+        sg_pulse_put_off(&p, 110);
+        assert_false(sg_pulse_goes_with_round(&p, 107, true));
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -101,6 +123,7 @@ int main(void)
                 cmocka_unit_test(test_what_a_step_asks_for),
                 cmocka_unit_test(test_reports),
                 cmocka_unit_test(test_with_a_round),
+                cmocka_unit_test(test_waits_for_a_round),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
