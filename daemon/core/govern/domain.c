@@ -158,7 +158,7 @@ static void swap_in(struct sg_governor *g, const struct layout *to)
         g->domains = to->domains;
         g->n_domains = to->n_domains;
         for (size_t i = 0; i < g->n_jobs; i++)
-                sg_governor_enter(g, g->jobs[i]);
+                (void)sg_governor_enter(g, g->jobs[i]);
         for (size_t i = 0; i < g->n_domains; i++)
                 g->domains[i]->heir_of = NULL;
         free_others(domains, n_domains, g->domains, g->n_domains);

@@ -4,6 +4,7 @@
  */
 
 #include "core/govern/internal.h"
+#include "proto/shared.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -105,13 +106,28 @@ static struct sg_learner_job about(struct sg_governor *g, const struct sg_govern
                 .exponent = j->domain->settings.exponent,
                 .steps = j->steps,
                 .whole = sg_governor_is_whole(g, j->domain),
-                .usual = usual_of(g, j),
+                .usual = j->usual,
         };
 }
 
-void sg_governor_enter(struct sg_governor *g, struct sg_governed *j)
+static int tell_learner(struct sg_governor *g, struct sg_governed *j)
 {
+        const struct sg_usual usual = usual_of(g, j), *before = j->usual;
+        const struct sg_usual *now = sg_shared_get(&usual, sizeof(usual));
         struct sg_learner_job learnt;
+
+        j->usual = now ?: before;
+        learnt = about(g, j);
+        if (j->learner)
+                sg_learner_configure(j->learner, &learnt);
+        if (!now)
+                return -ENOMEM;
+        (void)sg_shared_put(before);
+        return 0;
+}
+
+int sg_governor_enter(struct sg_governor *g, struct sg_governed *j)
+{
         uint32_t i = 0;
 
         while (i < g->n_classes && strcmp(g->classes[i].name, j->class_name) != 0)
@@ -124,15 +140,15 @@ void sg_governor_enter(struct sg_governor *g, struct sg_governed *j)
                 if (!before || j->domain->heir_of != before)
                         j->domain_arrival = j->domain->clock - (g->now - j->arrival);
         }
-        learnt = about(g, j);
-        if (j->learner)
-                sg_learner_configure(j->learner, &learnt);
+        return tell_learner(g, j);
 }
 
 static struct sg_governed *governed_free(struct sg_governed *j)
 {
-        if (j)
+        if (j) {
                 sg_learner_free(j->learner);
+                (void)sg_shared_put(j->usual);
+        }
         free(j);
         return NULL;
 }
@@ -211,8 +227,9 @@ int sg_governor_add(struct sg_governor *g, const struct sg_governor_job *from)
         j->key = from->key;
         j->attempt = from->attempt;
         take_over(j, from);
-        sg_governor_enter(g, j);
-        r = learn_on(g, j);
+        r = sg_governor_enter(g, j);
+        if (r >= 0)
+                r = learn_on(g, j);
         if (r < 0)
                 return r;
         memmove(&g->jobs[at + 1], &g->jobs[at], (g->n_jobs - at) * sizeof(struct sg_governed *));
@@ -231,7 +248,7 @@ int sg_governor_change(struct sg_governor *g, const struct sg_governor_job *from
         sg_governor_advance(g, from->now);
         memset(j->class_name, 0, sizeof(j->class_name));
         take_over(j, from);
-        sg_governor_enter(g, j);
+        (void)sg_governor_enter(g, j);
         sg_governor_stir(g);
         return 0;
 }

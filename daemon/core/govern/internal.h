@@ -50,7 +50,8 @@ struct sg_governed {
         enum sg_goal goal;
         uint64_t program, steps; /* as declared; 0 = not */
         bool aside, restarted, elastic, follows, held;
-        bool stood; /* was held at some time since its use was last told */
+        bool stood;                   /* was held at some time since its use was last told */
+        const struct sg_usual *usual; /* how it is thought to scale; shared.h */
         struct sg_learner *learner;
         struct sg_decision decision; /* of the last step; key 0 = none yet */
 };
@@ -97,5 +98,6 @@ void sg_governor_forget(struct sg_governor *g);
 void sg_governor_advance(struct sg_governor *g, double now);
 /* Something happened: domains look again soon. */
 void sg_governor_stir(struct sg_governor *g);
-/* Puts a job into the domain of its class, unless it is there already. */
-void sg_governor_enter(struct sg_governor *g, struct sg_governed *j);
+/* Puts a job into the domain of its class, unless it is there already. -ENOMEM: how it is thought
+ * to scale stays as it was, or isn't known. */
+int sg_governor_enter(struct sg_governor *g, struct sg_governed *j);

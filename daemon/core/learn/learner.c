@@ -44,7 +44,7 @@ void sg_learner_configure(struct sg_learner *l, const struct sg_learner_job *j)
         sg_scaling_give(&l->claims->scaling, j->exponent);
         l->claims->scaling.whole = false;
         if (j->whole)
-                sg_scaling_use_whole(&l->claims->scaling, &j->usual);
+                sg_scaling_use_whole(&l->claims->scaling, j->usual);
         sg_work_forget(&l->claims->work, SG_WORK_SPEED);
         l->claims->fresh[SG_WORK_SPEED] = false;
 }
@@ -77,7 +77,7 @@ static void init_scaling(struct sg_learner *l)
 {
         sg_scaling_init(&l->claims->scaling, l->job.exponent);
         if (l->job.whole)
-                sg_scaling_use_whole(&l->claims->scaling, &l->job.usual);
+                sg_scaling_use_whole(&l->claims->scaling, l->job.usual);
 }
 
 int sg_learner_make_claims(struct sg_learner *l)
@@ -154,7 +154,7 @@ static struct sg_speedup speedup_of(const struct sg_learner *l)
         if (l->job.whole && l->claims)
                 return l->claims->scaling.pace.curve;
         if (l->job.whole && !(l->job.exponent > 0))
-                return l->job.usual.speedup;
+                return l->job.usual->speedup;
         return sg_speedup_of(l->job.exponent > 0 ? l->job.exponent : 1);
 }
 

@@ -22,8 +22,9 @@ struct sg_learner_job {
                          */
         double exponent; /* its speed grows as share^exponent; NaN or 0: as measured */
         bool whole;      /* shares come in whole CPUs: there is a curve in place of an exponent */
-        struct sg_usual usual; /* … of what it is thought to be at first */
-        uint64_t steps;        /* as declared at submission; 0 = not */
+        const struct sg_usual *usual; /* … of what it is thought to be at first; outlives the
+                                         learner, or its next configuration */
+        uint64_t steps;               /* as declared at submission; 0 = not */
 };
 
 /* One report, or the newest of several since the last. */

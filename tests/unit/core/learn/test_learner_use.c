@@ -218,10 +218,11 @@ static void an_exponent_can_be_given_later(void **state)
 
 static struct sg_learner *make_whole(void)
 {
-        const struct sg_learner_job j = {
-                .cpus = 2, .probe = 3, .whole = true, .usual = sg_usual_of_all()};
+        static struct sg_usual usual;
+        const struct sg_learner_job j = {.cpus = 2, .probe = 3, .whole = true, .usual = &usual};
         struct sg_learner *l;
 
+        usual = sg_usual_of_all();
         assert_int_equal(sg_learner_new(&l, &j), 0);
         return l;
 }
