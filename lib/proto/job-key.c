@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "proto/job-key.h"
+#include "proto/shared.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -46,6 +47,34 @@ static int take_origin(const char *s, size_t size, char buf[SG_NODE_NAME_MAX])
 bool sg_job_key_is_same(const struct sg_job_key *a, const struct sg_job_key *b)
 {
         return a->n == b->n && strcmp(a->origin, b->origin) == 0;
+}
+
+int sg_kept_key_init(struct sg_kept_key *k, const struct sg_job_key *key)
+{
+        const char *origin = sg_shared_get(key->origin, strlen(key->origin) + 1);
+
+        if (!origin)
+                return -ENOMEM;
+        *k = (struct sg_kept_key){origin, key->n, key->attempt};
+        return 0;
+}
+
+void sg_kept_key_deinit(struct sg_kept_key *k)
+{
+        k->origin = sg_shared_put(k->origin);
+}
+
+struct sg_job_key sg_kept_key_get(const struct sg_kept_key *k)
+{
+        struct sg_job_key key = {.n = k->n, .attempt = k->attempt};
+
+        strcpy(key.origin, k->origin);
+        return key;
+}
+
+bool sg_kept_key_is(const struct sg_kept_key *k, const struct sg_job_key *key)
+{
+        return k->n == key->n && k->attempt == key->attempt && strcmp(k->origin, key->origin) == 0;
 }
 
 void sg_job_id_format(char buf[SG_JOB_ID_MAX], const struct sg_job_key *key, const char *home)

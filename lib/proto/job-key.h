@@ -15,6 +15,18 @@ struct sg_job_key {
 /* Whatever the attempt. */
 bool sg_job_key_is_same(const struct sg_job_key *a, const struct sg_job_key *b);
 
+/* The same for those who keep thousands: nearly all are of one origin. */
+struct sg_kept_key {
+        const char *origin; /* proto/shared.h */
+        uint64_t n, attempt;
+};
+
+int sg_kept_key_init(struct sg_kept_key *k, const struct sg_job_key *key); /* -ENOMEM */
+void sg_kept_key_deinit(struct sg_kept_key *k);
+struct sg_job_key sg_kept_key_get(const struct sg_kept_key *k);
+/* It is that attempt. */
+bool sg_kept_key_is(const struct sg_kept_key *k, const struct sg_job_key *key);
+
 /* "7" at home, "7@host" elsewhere; and back: origin is filled with `home` where none is given.
  * -EINVAL. */
 #define SG_JOB_ID_MAX (SG_NODE_NAME_MAX + 24)

@@ -37,7 +37,7 @@ enum complaint { FOREIGN, MALFORMED, OVERSIZED, TOO_MANY_SIGNALS };
 struct door {
         struct sg_list link;
         struct sg_notify_socket *socket;
-        struct sg_job_key key;
+        struct sg_kept_key key;
         int fd;
 };
 
@@ -160,7 +160,7 @@ static int on_readable(sd_event_source *source, int fd, uint32_t events, void *u
 static void on_door(void *userdata)
 {
         const struct door *d = userdata;
-        const struct sg_job_key key = d->key;
+        const struct sg_job_key key = sg_kept_key_get(&d->key);
 
         receive(d->socket, d->fd, &key, TURN_MAX);
 }
@@ -219,7 +219,7 @@ static struct door *find_door(const struct sg_notify_socket *n, const struct sg_
         struct door *d;
 
         sg_list_foreach (d, &n->doors, link)
-                if (sg_notify_same_job(&d->key, key))
+                if (sg_kept_key_is(&d->key, key))
                         return d;
         return NULL;
 }
@@ -231,6 +231,7 @@ static struct door *door_free(struct door *d)
         sg_poller_remove(d->socket->poller, d->fd);
         sg_list_remove(&d->link);
         (void)sg_close(d->fd);
+        sg_kept_key_deinit(&d->key);
         free(d);
         return NULL;
 }
@@ -250,11 +251,12 @@ int sg_notify_socket_admit(struct sg_notify_socket *n, const struct sg_job_key *
                 return -ENOMEM;
         sg_list_init(&d->link);
         d->socket = n;
-        d->key = *key;
         d->fd = open_socket(path);
         if (d->fd < 0)
                 return d->fd;
-        r = let_reach(n, path, uid);
+        r = sg_kept_key_init(&d->key, key);
+        if (r >= 0)
+                r = let_reach(n, path, uid);
         if (r >= 0)
                 r = sg_poller_add(n->poller, d->fd, d);
         if (r < 0)

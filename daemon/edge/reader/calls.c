@@ -11,19 +11,13 @@
 
 /* --- jobs */
 
-static bool is_key(const struct sg_followed *f, const struct sg_job_key *key)
-{
-        return f->key.n == key->n && f->key.attempt == key->attempt &&
-               strcmp(f->key.origin, key->origin) == 0;
-}
-
 /* Jobs that are finishing are passed over: their key is free. */
 static struct sg_followed *find_key(struct sg_job_reader *r, const struct sg_job_key *key)
 {
         struct sg_followed *f;
 
         sg_list_foreach (f, &r->followed, link)
-                if (!f->finishing && is_key(f, key))
+                if (!f->finishing && sg_kept_key_is(&f->key, key))
                         return f;
         return NULL;
 }
@@ -45,17 +39,20 @@ static struct sg_followed *find_id(struct sg_job_reader *r, uint64_t id)
         return NULL;
 }
 
-const struct sg_job_key *sg_job_reader_key_of(struct sg_job_reader *r, uint64_t id)
+bool sg_job_reader_key_of(struct sg_job_reader *r, uint64_t id, struct sg_job_key *ret)
 {
         const struct sg_followed *f = find_id(r, id);
 
-        return f ? &f->key : NULL;
+        if (f)
+                *ret = sg_kept_key_get(&f->key);
+        return f;
 }
 
 static void drop(struct sg_job_reader *r, struct sg_followed *f)
 {
         r->found = &r->followed;
         sg_list_remove(&f->link);
+        sg_kept_key_deinit(&f->key);
         free(f);
 }
 
@@ -125,8 +122,11 @@ int sg_job_reader_follow(struct sg_job_reader *r, const struct sg_follow *follow
         f = message.error < 0 ? NULL : calloc(1, sizeof(*f) + message.size);
         if (!f)
                 return -ENOMEM;
+        if (sg_kept_key_init(&f->key, &follow->key) < 0) {
+                free(f);
+                return -ENOMEM;
+        }
         f->id = ++r->next_id;
-        f->key = follow->key;
         f->size = (uint32_t)message.size;
         memcpy(f->message, message.data, message.size);
         sg_list_append(&r->followed, &f->link);
@@ -153,7 +153,7 @@ void sg_job_reader_forget(struct sg_job_reader *r, const struct sg_job_key *key)
         struct sg_followed *f, *next;
 
         sg_list_foreach_safe (f, next, &r->followed, link)
-                if (is_key(f, key)) {
+                if (sg_kept_key_is(&f->key, key)) {
                         say_id(r, SG_READER_FORGET, f->id);
                         drop(r, f);
                 }
@@ -213,7 +213,7 @@ void sg_job_reader_say_all(struct sg_job_reader *r)
 static void tell_trouble(struct sg_job_reader *r, struct sg_followed *f,
                          enum sg_reader_trouble kind, const char *text)
 {
-        struct sg_job_key key = f->key;
+        struct sg_job_key key = sg_kept_key_get(&f->key);
 
         if (f->told & 1U << kind)
                 return;
@@ -223,7 +223,7 @@ static void tell_trouble(struct sg_job_reader *r, struct sg_followed *f,
 
 static void tell_finished(struct sg_job_reader *r, struct sg_followed *f)
 {
-        struct sg_job_key key = f->key;
+        struct sg_job_key key = sg_kept_key_get(&f->key);
 
         drop(r, f);
         r->calls.finished(&key, r->calls.userdata);
@@ -248,7 +248,7 @@ static int take(struct sg_job_reader *r, const struct sg_reader_message *m)
         if (m->kind == SG_READER_TROUBLE) {
                 tell_trouble(r, f, m->trouble, m->text);
         } else if (m->kind == SG_READER_REPORT) {
-                key = f->key;
+                key = sg_kept_key_get(&f->key);
                 r->calls.report(&key, &m->report, m->n_reports, m->source, r->calls.userdata);
         } else if (f->finishing) {
                 tell_finished(r, f);
@@ -333,7 +333,7 @@ bool sg_job_reader_give_up(struct sg_job_reader *r, uint64_t id, enum sg_reader_
                 return false;
         }
         (void)snprintf(text, sizeof(text), "its disk hangs: there is no more looking at %s", *path);
-        key = f->key;
+        key = sg_kept_key_get(&f->key);
         hung = TAKE_PTR(*path);
         say_without(f, &m.follow);
         *path = hung; /* to be freed */
@@ -349,7 +349,7 @@ void sg_job_reader_blame(struct sg_job_reader *r, uint64_t id)
 
         if (!f || ++f->deaths < DEATHS_MAX || f->finishing)
                 return;
-        key = f->key;
+        key = sg_kept_key_get(&f->key);
         drop(r, f);
         r->calls.trouble(&key,
                          "what it writes was too much for the reader three times; it "

@@ -10,7 +10,7 @@
 struct sg_followed {
         struct sg_list link;
         uint64_t id;
-        struct sg_job_key key;
+        struct sg_kept_key key;
         bool finishing;
         unsigned deaths; /* of readers that were busy with it */
         uint32_t told;   /* bits of enum sg_reader_trouble */
@@ -45,8 +45,8 @@ void sg_job_reader_send(struct sg_job_reader *r, size_t mark);
 void sg_job_reader_say_all(struct sg_job_reader *r);
 /* Takes one frame of messages. -EBADMSG. */
 int sg_job_reader_dispatch(struct sg_job_reader *r, const void *data, size_t size);
-/* NULL: nobody's. */
-const struct sg_job_key *sg_job_reader_key_of(struct sg_job_reader *r, uint64_t id);
+/* Whose that is; false: nobody's. */
+bool sg_job_reader_key_of(struct sg_job_reader *r, uint64_t id, struct sg_job_key *ret);
 /* The process hung at one of the job's files, which is left alone from now on: true. false: at none
  * of them. */
 bool sg_job_reader_give_up(struct sg_job_reader *r, uint64_t id, enum sg_reader_place place);

@@ -54,18 +54,19 @@ static void on_started(void *userdata)
 
 static void log_death(struct sg_job_reader *r, pid_t pid, int error, uint64_t busy)
 {
-        const struct sg_job_key *key = sg_job_reader_key_of(r, busy);
+        struct sg_job_key key;
+        bool known = sg_job_reader_key_of(r, busy, &key);
         const char *what = error == -EPIPE       ? "has died"
                            : error == -ETIMEDOUT ? "doesn't answer"
                                                  : "speaks nonsense";
         char id[SG_JOB_ID_MAX] = "";
 
-        if (key)
-                sg_job_id_format(id, key, key->origin);
+        if (known)
+                sg_job_id_format(id, &key, key.origin);
         sg_log(LOG_WARNING,
                "the reader of jobs' progress (pid %d) %s%s%s; it is started again, and jobs that "
                "run are not touched",
-               (int)pid, what, key ? " while it read what this job says: " : "", id);
+               (int)pid, what, known ? " while it read what this job says: " : "", id);
 }
 
 static void on_dead(pid_t pid, int error, void *userdata)
