@@ -398,9 +398,9 @@ int main(int argc, char **argv)
 
         (void)umask(022);
         /* One large list must not raise what is kept for good, and what a step over a thousand jobs
-         * takes for a moment, arrays of 88 KiB, is given back behind it. */
-        (void)mallopt(M_MMAP_THRESHOLD, 32 * 1024);
-        (void)mallopt(M_TRIM_THRESHOLD, 64 * 1024);
+         * takes for a moment is given back behind it: arrays of 16 to 232 bytes for each. */
+        (void)mallopt(M_MMAP_THRESHOLD, 16 * 1024);
+        (void)mallopt(M_TRIM_THRESHOLD, 32 * 1024);
         r = parse_options(&o, argc, argv);
         if (r == 0)
                 return 0;
