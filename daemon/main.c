@@ -12,21 +12,15 @@
 #include <getopt.h>
 #include <limits.h>
 #include <malloc.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <sysexits.h>
 #include <syslog.h>
 #include <systemd/sd-daemon.h>
-
-#define RESET_ON_FORK 1U /* SCHED_FLAG_RESET_ON_FORK */
-#define NICE (-10)       /* ten times the weight of what has 0 */
-#define SLICE_NSEC (100U * 1000)
 
 enum {
         OPT_STANDALONE = 1000,
@@ -316,37 +310,6 @@ static void raise_descriptors(void)
         (void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/* As in linux/sched/types.h, which can't be included beside sched.h. */
-struct scheduling {
-        uint32_t size, policy;
-        uint64_t flags;
-        int32_t nice;
-        uint32_t priority;
-        uint64_t runtime, deadline, period;
-};
-
-static int schedule_with(int nice)
-{
-        const struct scheduling s = {.size = sizeof(s),
-                                     .policy = SCHED_OTHER,
-                                     .flags = RESET_ON_FORK,
-                                     .nice = nice,
-                                     .runtime = SLICE_NSEC};
-
-        return (int)syscall(SYS_sched_setattr, 0, &s, 0);
-}
-
-/* Where the CPUs are busy, a decision that waits in line with all whom it is about comes too late
- * for them. It takes a millisecond: so we have short slices, which Linux 6.12 serves first, and if
- * nobody has chosen how nice we are, we aren't. Children have neither. */
-static void get_ahead(void)
-{
-        int now = getpriority(PRIO_PROCESS, 0);
-
-        if (now != 0 || schedule_with(NICE) < 0)
-                (void)schedule_with(now);
-}
-
 static int run(const struct options *o, char **argv)
 {
         _cleanup_(sd_event_unrefp) sd_event *event = NULL;
@@ -357,7 +320,6 @@ static int run(const struct options *o, char **argv)
 
         reap();
         raise_descriptors();
-        get_ahead();
         r = block_signals();
         if (r < 0)
                 return r;
