@@ -172,7 +172,7 @@ static void pass(struct world *w, double seconds)
                 j->used += share * seconds;
                 j->waited += j->held ? 0 : (j->width - share) * seconds;
                 u.cpu = j->used;
-                u.delay = j->waited;
+                u.delay = u.pressure = j->waited;
                 for (size_t r = 0; r < SG_N_RESOURCES; r++)
                         u.use[r] = r == SG_RESOURCE_CPU ? share : (double)NAN;
                 for (size_t k = 0; k < w->n_governors; k++)

@@ -210,8 +210,8 @@ static bool hardly_uses(const struct sg_governor *g, const struct sg_governed *j
 {
         double age = g->now - j->arrival;
 
-        return isnan(sg_learner_width(j->learner)) && age > UNMEASURED_SEC &&
-               j->cpu < HARDLY_ANY * age;
+        return isnan(sg_learner_width(j->learner)) && !sg_learner_waits_known(j->learner) &&
+               age > UNMEASURED_SEC && j->cpu < HARDLY_ANY * age;
 }
 
 /* A job that somebody waits for keeps its share, whatever it waits for itself. Of all others

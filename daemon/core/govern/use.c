@@ -15,22 +15,13 @@ static double seconds(uint64_t usec)
         return count(usec) / USEC_PER_SEC;
 }
 
-/* How long the job waited for a CPU. Both counters are the same for jobs of one thread, but `each`
- * counts a wait only when it is over. That may take many seconds for a job whose turn it isn't, and
- * meanwhile looks like sleep. */
-static uint64_t waited_usec(uint64_t each, uint64_t any)
-{
-        if (each == SG_UNLIMITED || any == SG_UNLIMITED)
-                return each == SG_UNLIMITED ? any : each;
-        return each > any ? each : any;
-}
-
 struct sg_learner_use sg_use_counted(const struct sg_sample *s, uint64_t each_usec,
                                      uint64_t any_usec)
 {
         struct sg_learner_use u = {.now = seconds(s->now_usec),
                                    .cpu = seconds(s->cpu_usec),
-                                   .delay = seconds(waited_usec(each_usec, any_usec))};
+                                   .delay = seconds(each_usec),
+                                   .pressure = seconds(any_usec)};
 
         for (int r = 0; r < SG_N_RESOURCES; r++)
                 u.use[r] = (double)NAN;

@@ -8,7 +8,10 @@
 #include <stdbool.h>
 
 struct sg_demand {
-        double now, cpu, delay;        /* as last counted; now NaN = never */
+        double now, cpu;               /* as last counted; now NaN = never */
+        double delay, pressure;        /* the same; NaN = not known */
+        double ahead;                  /* seconds of waits that delays have yet to bring */
+        double silent;                 /* the last ones, in which it may have waited or not */
         double stood;                  /* seconds for which it was held, in all */
         double recent, recent_seconds; /* CPU-seconds, in how many of its own; older ones fade */
         double steady, steady_seconds; /* the same, fading more slowly */
@@ -18,12 +21,16 @@ struct sg_demand {
 };
 
 struct sg_demand_count {
-        double now, cpu, delay; /* delay NaN: not known */
-        bool held;              /* since the last time */
-        bool spare;             /* CPUs stood idle: then it hardly waited for one */
+        double now, cpu;
+        double delay;    /* of each of its threads, when the wait is over; NaN = not known */
+        double pressure; /* while any of them waits, see waited_since(); NaN = not known */
+        double cpus;     /* that the node has */
+        bool held;       /* since the last time */
+        bool spare;      /* CPUs stood idle: then it hardly waited for one */
 };
 
 void sg_demand_init(struct sg_demand *d);
 void sg_demand_count(struct sg_demand *d, const struct sg_demand_count *c);
 double sg_demand_cpus(const struct sg_demand *d);     /* NaN = not known */
 bool sg_demand_seems_idle(const struct sg_demand *d); /* it is, or so far looks as if it were */
+bool sg_demand_waits_known(const struct sg_demand *d);

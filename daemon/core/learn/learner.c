@@ -319,6 +319,8 @@ void sg_learner_use(struct sg_learner *l, const struct sg_learner_use *u)
         const struct sg_demand_count demand = {.now = u->now,
                                                .cpu = u->cpu,
                                                .delay = u->delay,
+                                               .pressure = u->pressure,
+                                               .cpus = l->job.cpus,
                                                .held = u->held,
                                                .spare = u->spare};
 
@@ -521,6 +523,11 @@ bool sg_learner_cpu_bound(const struct sg_learner *l)
 bool sg_learner_seems_idle(const struct sg_learner *l)
 {
         return sg_demand_seems_idle(&l->demand);
+}
+
+bool sg_learner_waits_known(const struct sg_learner *l)
+{
+        return sg_demand_waits_known(&l->demand);
 }
 
 void sg_learner_mark(struct sg_learner *l, double now, enum sg_resource driving)

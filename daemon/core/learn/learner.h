@@ -39,10 +39,12 @@ struct sg_learner_report {
 /* What the kernel counted, in all, of this attempt. */
 struct sg_learner_use {
         double now;
-        double cpu;   /* CPU-seconds used */
-        double delay; /* seconds that its threads waited for a CPU; NaN = not known */
-        bool held;    /* it was held since the last time, which tells nothing of what it wants */
-        bool spare;   /* CPUs stood idle meanwhile: where its waits aren't counted, it had none */
+        double cpu;      /* CPU-seconds used */
+        double delay;    /* seconds that its threads waited for a CPU, in sum, without waits that
+                            aren't over; NaN = not known */
+        double pressure; /* seconds in which any of them waited, with those; NaN = not known */
+        bool held;       /* it was held since the last time, which tells nothing of what it wants */
+        bool spare; /* CPUs stood idle meanwhile: where its waits aren't counted, it had none */
         double use[SG_N_RESOURCES]; /* mean since the last time, parts of the node; NaN = not known
                                      */
 };
@@ -69,6 +71,7 @@ bool sg_learner_cpu_bound(const struct sg_learner *l); /* true until seen otherw
 /* It isn't, or hasn't been so far: not enough to decide by, but not to be spoken of as if it were.
  */
 bool sg_learner_seems_idle(const struct sg_learner *l);
+bool sg_learner_waits_known(const struct sg_learner *l); /* somebody counts its waits for a CPU */
 /* The policy has stepped: the next growth efficiency is from here on. */
 void sg_learner_mark(struct sg_learner *l, double now, enum sg_resource driving);
 /* Its size by its own word when it was half done or later, CPU-seconds, for its class's history;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 /* Another layout gets another tag. */
-enum { TAG_EVALS = 3, TAG_COUNTERS = 5, TAG_LEARNER = 7, TAG_CLAIMS = 9 };
+enum { TAG_EVALS = 3, TAG_COUNTERS = 5, TAG_LEARNER = 7, TAG_CLAIMS = 9, TAG_WAITS = 11 };
 
 SG_DEFINE_CLEANUP(struct sg_learner *, sg_learner_free)
 
@@ -28,6 +28,13 @@ static void code_demand(struct sg_record_codec *c, struct sg_demand *d)
         for (size_t i = 0; i < SG_ELEMENTSOF(fields); i++)
                 sg_record_codec_double(c, fields[i]);
         sg_record_codec_bool(c, &d->idle);
+}
+
+static void code_waits(struct sg_record_codec *c, struct sg_demand *d)
+{
+        sg_record_codec_double(c, &d->pressure);
+        sg_record_codec_double(c, &d->ahead);
+        sg_record_codec_double(c, &d->silent);
 }
 
 static void code_way(struct sg_record_codec *c, struct sg_work *w)
@@ -172,6 +179,16 @@ static void code_learner(struct sg_record_codec *c, struct sg_learner *l)
         sg_record_codec_u64(c, &l->n_reports);
 }
 
+static void save_waits(const struct sg_demand *from, struct sg_record *r)
+{
+        struct sg_record_codec c = {.out = r};
+        struct sg_demand demand = *from;
+        size_t mark = sg_record_open(r, TAG_WAITS);
+
+        code_waits(&c, &demand);
+        sg_record_close(r, mark);
+}
+
 static void save_counters(const struct sg_fraction *from, struct sg_record *r)
 {
         struct sg_record_codec c = {.out = r};
@@ -210,6 +227,7 @@ void sg_learner_save(const struct sg_learner *l, struct sg_record *r)
 
         code_learner(&c, &learner);
         sg_record_close(r, mark);
+        save_waits(&l->demand, r);
         if (l->counters)
                 save_counters(l->counters, r);
         if (l->claims)
@@ -257,6 +275,9 @@ static int load_field(struct sg_learner *l, const struct sg_field *f)
         switch (f->tag) {
         case TAG_LEARNER:
                 code_learner(&c, l);
+                return sg_record_codec_end(&c);
+        case TAG_WAITS:
+                code_waits(&c, &l->demand);
                 return sg_record_codec_end(&c);
         case TAG_COUNTERS:
                 return load_counters(l, &c);

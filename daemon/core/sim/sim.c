@@ -246,6 +246,7 @@ static void tell_use(struct node *n, struct sg_sim_run *run)
                 .now = n->now,
                 .cpu = run->used * n->o->cpus,
                 .delay = (double)NAN,
+                .pressure = (double)NAN,
                 .use = {(double)NAN, (double)NAN, (double)NAN, (double)NAN},
         };
 

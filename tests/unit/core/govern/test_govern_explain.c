@@ -45,7 +45,8 @@ static void test_explain_sleeper(void **state)
                 for (uint64_t key = 1; key <= 3; key++) {
                         struct sg_learner_use u = {.now = i,
                                                    .cpu = key > 1 ? i / 2. : 0,
-                                                   .delay = key > 1 ? i / 2. : 0};
+                                                   .delay = key > 1 ? i / 2. : 0,
+                                                   .pressure = key > 1 ? i / 2. : 0};
 
                         sg_governor_use(w.g, key, &u);
                 }

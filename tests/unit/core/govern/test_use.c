@@ -34,6 +34,7 @@ static void test_seconds(void **state)
         assert_near(u.now, 7, 0);
         assert_near(u.cpu, 2.5, 0);
         assert_true(isnan(u.delay));
+        assert_true(isnan(u.pressure));
         assert_false(u.held);
         for (int r = 0; r < SG_N_RESOURCES; r++)
                 assert_true(isnan(u.use[r]));
@@ -42,15 +43,20 @@ static void test_seconds(void **state)
 }
 
 /* A wait that isn't over yet is only in the one, those of all threads only in the other. */
-static void test_the_longer_wait(void **state)
+static void test_waits(void **state)
 {
         struct sg_sample s = sample(7, 0);
+        struct sg_learner_use u = sg_use_counted(&s, 3 * SEC, SG_UNLIMITED);
 
         (void)state;
-        assert_true(sg_use_counted(&s, 3 * SEC, SG_UNLIMITED).delay == 3);
-        assert_true(sg_use_counted(&s, SG_UNLIMITED, 2 * SEC).delay == 2);
-        assert_true(sg_use_counted(&s, 3 * SEC, 2 * SEC).delay == 3);
-        assert_true(sg_use_counted(&s, 0, 2 * SEC).delay == 2);
+        assert_near(u.delay, 3, 0);
+        assert_true(isnan(u.pressure));
+        u = sg_use_counted(&s, SG_UNLIMITED, 2 * SEC);
+        assert_true(isnan(u.delay));
+        assert_near(u.pressure, 2, 0);
+        u = sg_use_counted(&s, 0, 2 * SEC);
+        assert_near(u.delay, 0, 0);
+        assert_near(u.pressure, 2, 0);
 }
 
 static void test_parts_of_the_node(void **state)
@@ -153,7 +159,7 @@ static void test_backwards(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_seconds),           cmocka_unit_test(test_the_longer_wait),
+                cmocka_unit_test(test_seconds),           cmocka_unit_test(test_waits),
                 cmocka_unit_test(test_parts_of_the_node), cmocka_unit_test(test_peak_of_all),
                 cmocka_unit_test(test_least_peak),        cmocka_unit_test(test_backwards),
         };

@@ -54,6 +54,7 @@ static inline void use(struct sg_learner *l, double now, double cpu, double dela
         const struct sg_learner_use u = {.now = now,
                                          .cpu = cpu,
                                          .delay = delay,
+                                         .pressure = delay,
                                          .held = held,
                                          .use = {NONE, NONE, NONE, NONE}};
 

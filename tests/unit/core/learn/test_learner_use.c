@@ -32,11 +32,14 @@ static void width_is_known_where_waits_are_not_counted(void **state)
 
         (void)state;
         for (unsigned i = 0; i <= 20; i++)
-                sg_learner_use(l, &(struct sg_learner_use){.now = i, .cpu = i * .1, .delay = NONE});
+                use(l, i, i * .1, NONE, false);
         assert_true(isnan(sg_learner_width(l)));
         for (unsigned i = 21; i <= 40; i++)
-                sg_learner_use(l, &(struct sg_learner_use){
-                                          .now = i, .cpu = i * .1, .delay = NONE, .spare = true});
+                sg_learner_use(l, &(struct sg_learner_use){.now = i,
+                                                           .cpu = i * .1,
+                                                           .delay = NONE,
+                                                           .pressure = NONE,
+                                                           .spare = true});
         assert_near(sg_learner_width(l) * 4, .1, 1e-9);
         assert_false(sg_learner_cpu_bound(l));
 }
@@ -138,6 +141,36 @@ static void who_sleeps_seems_idle_before_it_is_judged(void **state)
         for (unsigned i = 21; i <= 40; i++) /* it is kept waiting */
                 use(l, i, 17 + (i - 20) * .01, (i - 20) * .99, false);
         assert_false(sg_learner_seems_idle(l));
+        sg_learner_free(l);
+}
+
+/* The daemon is started again while the job waits for its turn of 0.1 s, every five. */
+static void a_wait_outlasts_a_restart(void **state)
+{
+        static const double cpus[] = {0, 0, 0, 0, .1}, delays[] = {0, 0, 0, 0, 4.9};
+        struct sg_learner *l = make(2, false);
+        double now = 0, cpu = 0, delay = 0;
+
+        (void)state;
+        for (unsigned i = 0; i < 100; i++) {
+                _cleanup_(sg_record_deinitp) struct sg_record r = {0};
+                struct sg_learner_use u = {.use = {NONE, NONE, NONE, NONE}};
+                struct sg_learner *again;
+
+                u.now = now++;
+                u.cpu = cpu;
+                u.delay = delay;
+                u.pressure = (now - cpu) / 2;
+                sg_learner_use(l, &u);
+                assert_false(sg_learner_seems_idle(l));
+                sg_learner_save(l, &r);
+                assert_int_equal(sg_learner_load(&again, &l->job, r.data, r.size), 0);
+                sg_learner_free(l);
+                l = again;
+                cpu += cpus[i % 5];
+                delay += delays[i % 5];
+        }
+        assert_near(sg_learner_width(l) * 2, 1, .1);
         sg_learner_free(l);
 }
 
@@ -371,6 +404,7 @@ int main(void)
                 cmocka_unit_test(width_outlasts_a_wait),
                 cmocka_unit_test(who_waits_for_other_things_is_not_cpu_bound),
                 cmocka_unit_test(who_sleeps_seems_idle_before_it_is_judged),
+                cmocka_unit_test(a_wait_outlasts_a_restart),
                 cmocka_unit_test(what_is_less_clear_takes_longer_to_judge),
                 cmocka_unit_test(a_job_that_scales_badly_is_found_out),
                 cmocka_unit_test(one_that_scales_is_left_alone),
