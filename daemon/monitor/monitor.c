@@ -22,8 +22,8 @@
 
 /* Waits are asked for process by process: not in every round, and of so many of a job at most. */
 #define DELAYS_ROUNDS 8
-#define DELAYS_ROUNDS_MANY 16
-#define DELAYS_FIRST 4 /* What a new job can use is good to know soon. */
+#define DELAYS_ROUNDS_MANY 16 /* as pressure in sg_sample_due() */
+#define DELAYS_FIRST 4        /* What a new job can use is good to know soon. */
 /* Memory that a burst of submissions or a list of thousands took goes back to the system: now and
  * then, and when a burst is over; also what the first looks at so many jobs, and decisions on them,
  * have taken after that. */
@@ -155,8 +155,11 @@ static int sample_for_round(struct sg_monitor *mon, struct sg_measured *d)
         bool slow = mon->cadence.interval_usec > mon->cadence.base_usec;
         uint32_t what =
                 first || slow ? SG_SAMPLE_ALL : sg_sample_due(mon->round, d->place, mon->n_running);
-        int r = sample(d, what, &d->last);
+        int r;
 
+        if (d->rounds <= DELAYS_FIRST)
+                what |= SG_SAMPLE_PSI;
+        r = sample(d, what, &d->last);
         if (r < 0)
                 return r;
         if (sg_sample_rate(before.cpu_usec, d->last.cpu_usec, d->last.now_usec - before.now_usec,

@@ -16,7 +16,6 @@ void sg_sample_init(struct sg_sample *s)
 uint32_t sg_sample_due(uint64_t round, size_t place, size_t n)
 {
         static const uint8_t turns[] = {
-                SG_SAMPLE_MEMORY | SG_SAMPLE_PIDS,
                 SG_SAMPLE_PSI,
                 SG_SAMPLE_IO,
                 0,
@@ -32,6 +31,7 @@ uint32_t sg_sample_due(uint64_t round, size_t place, size_t n)
                 0,
                 0,
                 0,
+                SG_SAMPLE_MEMORY | SG_SAMPLE_PIDS,
         };
         uint64_t turn = round + place;
 

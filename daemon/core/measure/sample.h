@@ -50,10 +50,11 @@ void sg_sample_init(struct sg_sample *s); /* nothing is known */
 /*
  * What to read of a job in this round, of n jobs. Of a few: everything. Of many: CPU always, memory
  * every eighth round, events and the working set every 32nd, the rest every sixteenth, in all one
- * and a half files; jobs take turns by `place`, which is each one's own, so that all rounds cost
- * the same. What isn't due stays as it was: its growth is that of so many rounds. The first sample
- * of a job should be SG_SAMPLE_ALL, and so should all while the interval is longer than the base
- * one, and what a decision is made by.
+ * and a half files; pressure when round + place is a multiple of 16, which is when the monitor asks
+ * for delays: waits are judged by both. Jobs take turns by `place`, which is each one's own, so
+ * that all rounds cost the same. What isn't due stays as it was: its growth is that of so many
+ * rounds. The first sample of a job should be SG_SAMPLE_ALL, and so should all while the interval
+ * is longer than the base one, and what a decision is made by.
  */
 uint32_t sg_sample_due(uint64_t round, size_t place, size_t n);
 

@@ -406,6 +406,10 @@ static void test_due(void **state)
                         had |= sg_sample_due(round, job, jobs);
                 assert_int_equal(had, SG_SAMPLE_ALL);
         }
+        for (size_t job = 0; job < jobs; job++) /* when delays are asked for */
+                for (uint64_t round = 100; round < 132; round++)
+                        assert_int_equal((sg_sample_due(round, job, jobs) & SG_SAMPLE_PSI) != 0,
+                                         (round + job) % 16 == 0);
         for (uint64_t round = 0; round < 40; round++) {
                 assert_int_equal(due(round, jobs, SG_SAMPLE_CPU), jobs);
                 assert_int_equal(due(round, jobs, SG_SAMPLE_MEMORY), jobs / 8);
