@@ -66,10 +66,11 @@ sources = $(sort $(shell find $(1) -name '$(or $(2),*.c)' 2>/dev/null))
 BASE_SRC := $(call sources,lib/base)
 PROTO_SRC := $(call sources,lib/proto)
 CORE_SRC := $(call sources,daemon/core)
-EDGE_SRC := $(call sources,daemon/edge)
+GPU_MAIN := daemon/edge/gpu/worker/main.c
+EDGE_SRC := $(filter-out $(GPU_MAIN),$(call sources,daemon/edge))
 SHIM_SRC := $(call sources,daemon/shim)
 LAUNCH_SRC := $(call sources,daemon/launcher)
-DAEMON_SRC := $(filter-out $(CORE_SRC) $(EDGE_SRC) $(SHIM_SRC) $(LAUNCH_SRC),$(call sources,daemon))
+DAEMON_SRC := $(filter-out $(CORE_SRC) $(EDGE_SRC) $(GPU_MAIN) $(SHIM_SRC) $(LAUNCH_SRC),$(call sources,daemon))
 CTL_SRC := $(call sources,ctl)
 CLIENT_SRC := $(call sources,lib/client)
 OMP_SRC := $(call sources,lib/omp)
@@ -93,7 +94,7 @@ EDGE_LIBS = $(call pkg,libs,$(EDGE_PKGS))
 CTL_LIBS = $(call pkg,libs,$(CTL_PKGS))
 
 PROGRAMS := $(if $(DAEMON_SRC),$(O)/schedgovd) $(if $(SHIM_SRC),$(O)/schedgov-shim) \
-            $(if $(LAUNCH_SRC),$(O)/schedgov-launch) $(if $(CTL_SRC),$(O)/schedctl)
+            $(if $(LAUNCH_SRC),$(O)/schedgov-launch) $(O)/schedgov-gpu $(if $(CTL_SRC),$(O)/schedctl)
 VECTORS := $(O)/tests/unit/vectors/vectors
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(O)/tests/unit/%,$(UNIT_SRC)) \
               $(patsubst tests/prop/%.c,$(O)/tests/prop/%,$(PROP_SRC))
@@ -189,6 +190,9 @@ $(O)/schedgov-shim: $(call obj,$(SHIM_SRC)) $(BASE_LIB)
 $(O)/schedgov-launch: $(call obj,$(LAUNCH_SRC)) $(BASE_LIB)
 	$(link) $(STATIC)
 endif
+# It loads a driver's library by its name, so it isn't static.
+$(O)/schedgov-gpu: $(call obj,$(GPU_MAIN)) $(EDGE_LIB) $(BASE_LIB)
+	$(link) -ldl
 # The core for `schedctl simulate`, which computes what the daemon would do.
 $(O)/schedctl: $(call obj,$(CTL_SRC)) $(CORE_LIB) $(BASE_LIB)
 	$(link) $(CTL_LIBS) -lm

@@ -35,6 +35,7 @@ $(O)/%.pc: lib/client/%.pc.in lib/proto/names.h $(FLAGS_STAMP)
 # MODE:FILE:WHERE, for both ways.
 INSTALLED := 0755:$(O)/schedgovd:$(PREFIX)/sbin/schedgovd 0755:$(O)/schedctl:$(PREFIX)/bin/schedctl \
         0755:$(O)/schedgov-shim:$(LIBDIR)/schedgov-shim 0755:$(O)/schedgov-launch:$(LIBDIR)/schedgov-launch \
+        0755:$(O)/schedgov-gpu:$(LIBDIR)/schedgov-gpu \
         $(foreach u,$(UNITS),0644:$(u):$(UNITDIR)/$(notdir $(u))) \
         $(foreach u,$(USER_UNITS),0644:$(u):$(USERUNITDIR)/$(notdir $(u))) \
         0644:units/sysusers.conf:$(SYSUSERSDIR)/schedgov.conf 0644:units/tmpfiles.conf:$(TMPFILESDIR)/schedgov.conf \
