@@ -99,7 +99,8 @@ VECTORS := $(O)/tests/unit/vectors/vectors
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(O)/tests/unit/%,$(UNIT_SRC)) \
               $(patsubst tests/prop/%.c,$(O)/tests/prop/%,$(PROP_SRC))
 FAKE_NSS := $(O)/tests/fakes/libnss_hang.so.2
-WORKLOADS := $(patsubst %.c,$(O)/%,$(WORK_SRC) $(FAKE_SRC)) $(FAKE_NSS) $(O)/tests/workloads/train
+FAKE_NVML := $(foreach v,440 470 510 535.54 535.98 current,$(O)/tests/fakes/nvml/$(v)/libnvidia-ml.so.1)
+WORKLOADS := $(patsubst %.c,$(O)/%,$(WORK_SRC) $(FAKE_SRC)) $(FAKE_NSS) $(FAKE_NVML) $(O)/tests/workloads/train
 BENCHES := $(patsubst tests/bench/%.c,$(O)/tests/bench/%,$(BENCH_SRC))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(O)/tests/fuzz/%,$(FUZZ_SRC))
 MAN_PAGES := $(patsubst docs/%.scd,build/man/%,$(wildcard docs/*.scd))
@@ -221,6 +222,17 @@ $(O)/tests/fakes/%: $(O)/obj/tests/fakes/%.o $(BASE_LIB)
 $(FAKE_NSS): $(call pic,tests/fakes/nss/hang.c)
 	@mkdir -p $(@D)
 	$(link_shared)
+# Drivers of several ages: the table `exports` says which has what, and the lists of one have larger entries.
+$(FAKE_NVML): $(O)/tests/fakes/nvml/%/libnvidia-ml.so.1: \
+                $(call pic,$(addprefix tests/fakes/nvml/,events.c gpus.c processes.c script.c)) \
+                tests/fakes/nvml/variant.c tests/fakes/nvml/exports
+	@mkdir -p $(@D)
+	@awk -v of=$* 'BEGIN { print "{ global:" } \
+	        !/^#/ { for (i = 2; i <= NF; i++) if ($$i == of || $$i == "all") print $$1 ";" } \
+	        END { print "local: *; };" }' tests/fakes/nvml/exports >$(@D)/exports
+	$(link_shared) $(CPPFLAGS_ALL) -DFAKE_V3_STRIDE=$(if $(filter 535.54,$*),32,24) tests/fakes/nvml/variant.c \
+	        -Wl,-soname,$(@F) -Wl,--version-script=$(@D)/exports
+$(filter $(O)/tests/unit/edge/gpu/worker/%,$(UNIT_TESTS)): | $(FAKE_NVML)
 $(O)/tests/bench/%: $(O)/obj/tests/bench/%.o $(EDGE_LIB) $(CORE_LIB) $(BASE_LIB)
 	$(link) $(EDGE_LIBS) -lm
 # Without libFuzzer the same target is linked with a main that replays its corpus.
