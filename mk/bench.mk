@@ -21,6 +21,12 @@ NEEDS_bench-against := build check bench
 bench-against: all $(BENCHES) $(WORKLOADS)
 	@$(TEST_ENV) tests/bench/bench-against $(or $(BUILD),$(error BUILD=…/build/release of a checkout of before)) $(ROUNDS)
 
+#h make bench-gpu       what it costs to ask for eight GPUs
+RUNS += bench-gpu
+NEEDS_bench-gpu := build check
+bench-gpu: all $(FAKE_NVML)
+	@$(TEST_ENV) tests/bench/bench-gpu $(ARGS)
+
 #h make bench-launch    what a job's start costs, next to its peers
 RUNS += bench-launch
 NEEDS_bench-launch := build bench

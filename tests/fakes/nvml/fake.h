@@ -6,13 +6,14 @@
  * worker's prototypes.
  *
  * The script is the file of $SCHEDGOV_FAKE_GPU, and is read anew when it has changed; without one
- * no driver is loaded. $SCHEDGOV_FAKE_GPU.log gets a line for each Init, Shutdown and setting.
+ * no driver is loaded. $SCHEDGOV_FAKE_GPU.log gets a line for each Init, Shutdown, setting and
+ * hang.
  *
  *   [driver]
  *   Version=550.54.15  Cuda=12.4      a key a line; none = NOT_SUPPORTED, wherever it is
  *   Init=ok                           NOT_LOADED, MISMATCH, or a code
- *   Hang=30s@nvmlDeviceGetMemoryInfo  in calls that begin so; without @ in all. Hang=log: it writes
- *                                     to the log, which hangs if its file system does
+ *   Hang=30s@nvmlDeviceGetMemoryInfo  in calls that begin so; without @ in all. Hang=log: no longer
+ *                                     than the log's file system does
  *
  *   [gpu N]                           at index N
  *   Uuid= Name=                       those too long for the caller's buffer have no end there

@@ -354,11 +354,9 @@ static void hang(const struct hang *h, const char *function)
 
         if (h->msec == 0 || strncmp(function, h->at, strlen(h->at)) != 0)
                 return;
-        if (h->in_log)
-                fake_log("%s hangs\n", function);
-        else
-                while (nanosleep(&left, &left) < 0 && errno == EINTR)
-                        continue;
+        fake_log("%s hangs\n", function);
+        while (!h->in_log && nanosleep(&left, &left) < 0 && errno == EINTR)
+                continue;
 }
 
 sg_nv_code fake_enter(const char *function, sg_nv_device device)
