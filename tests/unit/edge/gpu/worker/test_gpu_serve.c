@@ -46,7 +46,8 @@ static void start(void)
         assert_true(worker > 0);
         (void)close(pair[1]);
         fd = pair[0];
-        inbox = (struct sg_inbox){.max = SG_GPU_FRAME_MAX};
+        sg_inbox_deinit(&inbox);
+        inbox.max = SG_GPU_FRAME_MAX;
 }
 
 static void order(const char *variant, uint64_t every_usec)
