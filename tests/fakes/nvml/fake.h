@@ -14,6 +14,7 @@
  *   Init=ok                           NOT_LOADED, MISMATCH, or a code
  *   Hang=30s@nvmlDeviceGetMemoryInfo  in calls that begin so; without @ in all. Hang=log: no longer
  *                                     than the log's file system does
+ *   Fail=999@nvmlDeviceGetCount       what calls that begin so return
  *
  *   [gpu N]                           at index N
  *   Uuid= Name=                       those too long for the caller's buffer have no end there
@@ -86,6 +87,8 @@ struct script {
         uint64_t cuda;
         sg_nv_code init;
         struct hang hang;
+        char fail_at[64]; /* "" = nowhere */
+        sg_nv_code fail;
         unsigned n; /* GPUs */
         struct gpu gpus[GPUS];
 };

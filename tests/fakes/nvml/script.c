@@ -250,6 +250,8 @@ static void read_of_driver(const char *key, const char *value)
                 script.init = read_code(value);
         else if (strcmp(key, "Hang") == 0)
                 script.hang = read_hang(value);
+        else if (strcmp(key, "Fail") == 0)
+                (void)sscanf(value, "%u@%63s", &script.fail, script.fail_at);
         else
                 (void)fprintf(stderr, "fake NVML: [driver]: unknown key %s\n", key);
 }
@@ -372,6 +374,8 @@ sg_nv_code fake_enter(const char *function, sg_nv_device device)
                 h = gpu_of(device)->hang;
                 hang(&h, function);
         }
+        if (*script.fail_at && strncmp(function, script.fail_at, strlen(script.fail_at)) == 0)
+                return script.fail;
         if (strncmp(function, "nvmlInit", 8) == 0)
                 return script.init;
         if (!initialised)

@@ -84,6 +84,15 @@ static void find(char ret[PATH_MAX], const char *path, const char *root)
         }
 }
 
+static void say_absent(struct sg_gpu_inventory *v, const char *path, const char *root)
+{
+        v->state = SG_GPU_DRIVER_ABSENT;
+        if (*path || strcmp(root, "/") == 0)
+                sg_gpu_say(v, "there is no library %s", *path ? path : LIBRARY);
+        else
+                sg_gpu_say(v, "there is no library " LIBRARY " below %s", root);
+}
+
 /* No library is no fault: most nodes have no GPU. */
 static bool is_absent(const char *path, const char *error)
 {
@@ -104,13 +113,13 @@ void sg_nvml_load(struct sg_nvml_library *ret, const char *path, const char *roo
         l.handle = dlopen(where, RTLD_NOW | RTLD_LOCAL);
         if (!l.handle) {
                 const char *error = dlerror() ?: where;
-                bool absent = is_absent(where, error);
 
-                v->state = absent ? SG_GPU_DRIVER_ABSENT : SG_GPU_DRIVER_ERROR;
-                if (absent)
-                        sg_gpu_say(v, "there is no library %s", where);
-                else
-                        sg_gpu_say(v, "%s", error);
+                if (is_absent(where, error)) {
+                        say_absent(v, path, root);
+                        return;
+                }
+                v->state = SG_GPU_DRIVER_ERROR;
+                sg_gpu_say(v, "%s", error);
                 return;
         }
         resolve(&l);

@@ -20,12 +20,14 @@
 #define TOOL "usr/bin/nvidia-modprobe"
 #define TOOL_MSEC 20000 /* a module may take seconds to find its GPUs */
 
+/* Where a driver in a container makes its nodes is its own affair. */
 static bool has_node(const char *root, const char *name)
 {
-        char path[PATH_MAX];
+        char below[PATH_MAX], path[PATH_MAX];
 
-        (void)snprintf(path, sizeof(path), "%s/dev/%s", root, name);
-        return access(path, F_OK) == 0;
+        (void)snprintf(below, sizeof(below), "%s/dev/%s", root, name);
+        (void)snprintf(path, sizeof(path), "/dev/%s", name);
+        return access(below, F_OK) == 0 || access(path, F_OK) == 0;
 }
 
 static void wait_for(pid_t pid)

@@ -225,6 +225,22 @@ static void test_fails(void **state)
         assert_int_equal(ended(), 0);
 }
 
+/* Also one that has worked. */
+static void test_fails_later(void **state)
+{
+        (void)state;
+        begin_with(ONE, SG_GPU_EVERY_MIN_USEC);
+        play("[driver]\nFail=999@nvmlDeviceGetCount\n[gpu 0]\nUuid=GPU-a\n");
+        while (seen.state == SG_GPU_DRIVER_OK)
+                assert_true(hear());
+        assert_int_equal(seen.state, SG_GPU_DRIVER_ERROR);
+        assert_string_equal(seen.message, "Unknown Error (999)");
+        assert_int_equal(seen.n, 0);
+        assert_false(hear());
+        assert_int_equal(ended(), 0);
+        assert_int_equal(logged("nvmlShutdown"), 1);
+}
+
 static void test_term(void **state)
 {
         (void)state;
@@ -318,17 +334,10 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, stop)
         const struct CMUnitTest tests[] = {
-                TEST(test_looks_when_told),
-                TEST(test_cadence),
-                TEST(test_event),
-                TEST(test_many_events),
-                TEST(test_absent),
-                TEST(test_fails),
-                TEST(test_term),
-                TEST(test_term_while_it_hangs),
-                TEST(test_daemon_goes),
-                TEST(test_nonsense),
-                TEST(test_another_version),
+                TEST(test_looks_when_told),   TEST(test_cadence),  TEST(test_event),
+                TEST(test_many_events),       TEST(test_absent),   TEST(test_fails),
+                TEST(test_fails_later),       TEST(test_term),     TEST(test_term_while_it_hangs),
+                TEST(test_daemon_goes),       TEST(test_nonsense), TEST(test_another_version),
                 TEST(test_daemon_that_hangs),
         };
 

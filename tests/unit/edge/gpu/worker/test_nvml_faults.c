@@ -39,7 +39,7 @@ static void test_no_library(void **state)
 
         (void)state;
         open_at("", directory());
-        expect_down(SG_GPU_DRIVER_ABSENT, "there is no library /tmp/");
+        expect_down(SG_GPU_DRIVER_ABSENT, "there is no library libnvidia-ml.so.1 below /tmp/");
         open_at("/nonexistent/libnvidia-ml.so.1", "/");
         expect_down(SG_GPU_DRIVER_ABSENT, "there is no library /nonexistent/");
         (void)snprintf(path, sizeof(path), "%s/no-library", directory());
