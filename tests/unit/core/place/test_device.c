@@ -22,7 +22,7 @@ static void expect(const struct sg_device_list *d, const struct sg_device_rule *
 static void test_class_and_granted(void **state)
 {
         struct sg_device_rule of_class[] = {nvidia0, loops}, granted[] = {nvidia1};
-        const struct sg_device_list class = {true, of_class, 2};
+        const struct sg_device_list class = {.closed = true, .rules = of_class, .n = 2};
         struct sg_device_list d;
 
         (void)state;
@@ -56,7 +56,7 @@ static void test_granted_alone(void **state)
 /* Where everything may be opened, so may what is granted. */
 static void test_open_class(void **state)
 {
-        const struct sg_device_list class = {false, &nvidia0, 1};
+        const struct sg_device_list class = {.rules = &nvidia0, .n = 1};
         struct sg_device_list d;
 
         (void)state;
@@ -73,7 +73,8 @@ static void test_a_node_once(void **state)
         struct sg_device_rule granted[] = {nvidia0, {'b', 195, 0, "w"}, {'b', 7, 0, "w"}};
         const struct sg_device_rule both[] = {
                 {'c', 195, 0, "rwm"}, loops, {'b', 195, 0, "w"}, {'b', 7, 0, "w"}};
-        const struct sg_device_list class = {true, of_class, SG_ELEMENTSOF(of_class)};
+        const struct sg_device_list class = {
+                .closed = true, .rules = of_class, .n = SG_ELEMENTSOF(of_class)};
         struct sg_device_list d;
 
         (void)state;
@@ -85,7 +86,8 @@ static void test_a_node_once(void **state)
 static void test_equal(void **state)
 {
         struct sg_device_rule rules[] = {nvidia0, loops}, turned[] = {loops, nvidia0};
-        struct sg_device_list a = {true, rules, 2}, b = {true, turned, 2}, copy;
+        struct sg_device_list a = {.closed = true, .rules = rules, .n = 2},
+                              b = {.closed = true, .rules = turned, .n = 2}, copy;
 
         (void)state;
         assert_true(sg_device_list_equal(&a, &b)); /* in any order */
@@ -103,6 +105,72 @@ static void test_equal(void **state)
         assert_false(sg_device_list_equal(&a, &b));
 }
 
+/* Open but for what the guard has: granted nodes are its rules, and the guard is shared. */
+static void test_guarded(void **state)
+{
+        const struct sg_device_rule guarded[] = {{'c', 195, -1, "rwm"}, {'c', 226, 129, "rwm"}};
+        const struct sg_device_other others[] = {{{'c', 10, -1, "rwm"}, "misc"}, {loops, ""}};
+        struct sg_device_list class = {0}, d, copy, closed;
+
+        (void)state;
+        assert_int_equal(sg_device_guard_new(&class.guard, guarded, 2, others, 2), 0);
+        assert_int_equal(sg_device_list_of_job(&d, &class, &nvidia1, 1), 0);
+        assert_false(d.closed);
+        assert_true(sg_device_list_restricts(&d));
+        assert_ptr_equal(d.guard, class.guard);
+        expect(&d, &nvidia1, 1);
+        assert_int_equal(sg_device_list_copy(&copy, &d), 0);
+        assert_true(sg_device_list_equal(&copy, &d));
+        assert_int_equal(sg_device_list_close(&closed, &d), 0);
+        expect(&closed, (struct sg_device_rule[]){nvidia1, others[0].rule, loops}, 3);
+        sg_device_list_deinit(&class);
+        sg_device_list_deinit(&d);
+        assert_int_equal(copy.guard->n_guarded, 2); /* the last one holds it */
+        sg_device_list_deinit(&copy);
+        sg_device_list_deinit(&closed);
+}
+
+/* A closed list knows nothing of it, so that it doesn't differ when that changes. */
+static void test_guard_and_closed(void **state)
+{
+        const struct sg_device_rule guarded = {'c', 195, -1, "rwm"};
+        struct sg_device_list class = {.closed = true}, d;
+
+        (void)state;
+        assert_int_equal(sg_device_guard_new(&class.guard, &guarded, 1, NULL, 0), 0);
+        assert_int_equal(sg_device_list_of_job(&d, &class, &nvidia1, 1), 0);
+        assert_true(d.closed);
+        assert_null(d.guard);
+        expect(&d, &nvidia1, 1);
+        sg_device_list_deinit(&d);
+        sg_device_list_deinit(&class);
+}
+
+static void test_guards_equal(void **state)
+{
+        const struct sg_device_rule guarded[] = {{'c', 195, -1, "rwm"}, {'c', 226, 129, "rwm"}};
+        struct sg_device_other others[] = {{{'c', 10, -1, "rwm"}, "misc"}};
+        struct sg_device_guard *g[4];
+
+        (void)state;
+        assert_int_equal(sg_device_guard_new(&g[0], guarded, 2, others, 1), 0);
+        assert_int_equal(sg_device_guard_new(&g[1], guarded, 2, others, 1), 0);
+        assert_int_equal(sg_device_guard_new(&g[2], guarded, 1, others, 1), 0);
+        strcpy(others[0].name, "misd");
+        assert_int_equal(sg_device_guard_new(&g[3], guarded, 2, others, 1), 0);
+        assert_true(sg_device_guard_equal(g[0], g[1]));
+        assert_false(sg_device_guard_equal(g[0], g[2]));
+        assert_false(sg_device_guard_equal(g[0], g[3]));
+        assert_false(sg_device_guard_equal(g[0], NULL));
+        assert_true(sg_device_guard_equal(NULL, NULL));
+        assert_true(sg_device_guard_covers(g[0], 'c', 195, 17));
+        assert_false(sg_device_guard_covers(g[0], 'b', 195, 17));
+        assert_false(sg_device_guard_covers(g[0], 'c', 226, 128));
+        assert_true(sg_device_guard_covers(g[0], 'c', 226, -1)); /* one of them is */
+        for (size_t i = 0; i < SG_ELEMENTSOF(g); i++)
+                sg_device_guard_unref(g[i]);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -111,6 +179,9 @@ int main(void)
                 cmocka_unit_test(test_open_class),
                 cmocka_unit_test(test_a_node_once),
                 cmocka_unit_test(test_equal),
+                cmocka_unit_test(test_guarded),
+                cmocka_unit_test(test_guard_and_closed),
+                cmocka_unit_test(test_guards_equal),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
