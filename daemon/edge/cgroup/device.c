@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Device allow-lists of a scope's `job` group: a BPF program where there is a v2 tree, else the
- * devices controller of v1. */
+/* Lists of devices of a scope's `job` group: a BPF program where there is a v2 tree, else the
+ * devices controller of v1. To that, what a guarded list denies can't be told beside what it allows
+ * of the same major: it gets all else that there is as a closed one. */
 
+#include "base/cleanup.h"
 #include "edge/cgroup/bpf/devices.h"
 #include "edge/cgroup/fs.h"
 #include "edge/cgroup/group.h"
@@ -33,14 +35,12 @@ static int allow_v1(const char *group, const struct sg_device_list *d)
 
 /* Additions come first, and once more what a removal may have taken along: what is in both lists is
  * never denied in between. */
-static int replace_v1(const char *group, const struct sg_device_list *d,
-                      const struct sg_device_list *old)
+static int replace_closed_v1(const char *group, const struct sg_device_list *d,
+                             const struct sg_device_list *old)
 {
         int r;
 
-        if (!d->closed)
-                return sg_group_write(group, "devices.allow", "a");
-        if (!old || !old->closed) {
+        if (!old) {
                 r = sg_group_write(group, "devices.deny", "a");
                 return r < 0 ? r : allow_v1(group, d);
         }
@@ -51,20 +51,36 @@ static int replace_v1(const char *group, const struct sg_device_list *d,
         return r < 0 ? r : allow_v1(group, d);
 }
 
+static int replace_v1(const char *group, const struct sg_device_list *d,
+                      const struct sg_device_list *old)
+{
+        _cleanup_(sg_device_list_deinit) struct sg_device_list closed = {0}, old_closed = {0};
+        bool was_closed = old && sg_device_list_restricts(old);
+        int r;
+
+        if (!sg_device_list_restricts(d))
+                return sg_group_write(group, "devices.allow", "a");
+        r = sg_device_list_close(&closed, d);
+        if (r >= 0 && was_closed)
+                r = sg_device_list_close(&old_closed, old);
+        return r < 0 ? r : replace_closed_v1(group, &closed, was_closed ? &old_closed : NULL);
+}
+
 static int replace_program(const char *group, const struct sg_device_list *d)
 {
-        return d->closed ? sg_devices_bpf_attach(group, d->rules, d->n)
-                         : sg_devices_bpf_detach(group);
+        return sg_device_list_restricts(d) ? sg_devices_bpf_attach(group, d)
+                                           : sg_devices_bpf_detach(group);
 }
 
 int sg_fs_scope_set_devices(struct sg_scope *s, const struct sg_device_list *old, char **ret_why)
 {
         const struct sg_device_list *d = &s->devices;
+        bool restricts = sg_device_list_restricts(d);
         enum sg_hier h = sg_fs_hier_of(s->backend, SG_LIMIT_DEVICES);
         char group[PATH_MAX];
         int r = -EOPNOTSUPP;
 
-        if (!d->closed && (h == SG_HIER_MAX || !sg_scope_dir(s, h))) {
+        if (!restricts && (h == SG_HIER_MAX || !sg_scope_dir(s, h))) {
                 sg_fs_set_unenforced(s, SG_LIMIT_DEVICES, false);
                 return 0;
         }
@@ -76,7 +92,7 @@ int sg_fs_scope_set_devices(struct sg_scope *s, const struct sg_device_list *old
                 r = h == SG_HIER_UNIFIED ? replace_program(group, d) : replace_v1(group, d, old);
         if (r < 0)
                 sg_why(ret_why, "devices of %s can't be %s: %s", s->name,
-                       d->closed ? "restricted" : "opened", strerror(-r));
-        sg_fs_set_unenforced(s, SG_LIMIT_DEVICES, r < 0 && d->closed);
+                       restricts ? "restricted" : "opened", strerror(-r));
+        sg_fs_set_unenforced(s, SG_LIMIT_DEVICES, r < 0 && restricts);
         return r;
 }

@@ -287,7 +287,7 @@ static int observe_set_devices(struct sg_scope *s, const struct sg_device_list *
         (void)old;
         (void)ret_why;
         s->unenforced &= ~sg_bit(SG_LIMIT_DEVICES);
-        if (s->devices.closed)
+        if (sg_device_list_restricts(&s->devices))
                 s->unenforced |= sg_bit(SG_LIMIT_DEVICES);
         return 0;
 }

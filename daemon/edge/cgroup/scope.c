@@ -174,7 +174,7 @@ static uint32_t needed_hiers(const struct sg_backend *b, const struct sg_scope_r
         enum sg_hier devices = sg_fs_hier_of(b, SG_LIMIT_DEVICES);
         enum sg_hier cpuset = sg_fs_hier_of(b, SG_LIMIT_CPUSET);
 
-        if (req->devices.closed && devices != SG_HIER_MAX)
+        if (sg_device_list_restricts(&req->devices) && devices != SG_HIER_MAX)
                 bits |= sg_bit(devices);
         /* It may get CPUs of its own at any time: to move what runs then takes a grace period of
          * the kernel's, up to 20 ms, in which we can do nothing else; a group from the start costs
@@ -252,7 +252,7 @@ int sg_fs_scope_new(struct sg_scope *s, const struct sg_scope_request *req, char
                 (void)remove_dirs(s);
                 return r;
         }
-        if (s->devices.closed)
+        if (sg_device_list_restricts(&s->devices))
                 (void)sg_fs_scope_set_devices(s, NULL, ret_why);
         return 0;
 }

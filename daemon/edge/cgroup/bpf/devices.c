@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The program is a list of tests, one per rule, that falls through to "deny". It is attached with
+ * The program is a list of tests, one per rule, the first of which that fits decides; what fits
+ * none is denied if the list is closed, and allowed if it is guarded. It is attached with
  * BPF_F_ALLOW_MULTI: without that flag a container engine inside of the job could not attach a
  * program of its own below, and programs above us keep their say in both cases.
  * References: linux/bpf.h (struct bpf_cgroup_dev_ctx).
@@ -42,8 +43,15 @@ static int access_mask(const struct sg_device_rule *r)
         return mask;
 }
 
-/* r2 type, r3 access, r4 major, r5 minor; r1 is scratch once the context has been read. */
-static void emit_rule(struct sg_bpf_code *p, const struct sg_device_rule *r)
+static void emit_answer(struct sg_bpf_code *p, bool allow)
+{
+        sg_bpf_emit(p, INSN(BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, allow));
+        sg_bpf_emit(p, INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0));
+}
+
+/* r2 type, r3 access, r4 major, r5 minor; r1 is scratch once the context has been read. An access
+ * that is allowed in part isn't; what is denied is so whatever is wanted. */
+static void emit_rule(struct sg_bpf_code *p, const struct sg_device_rule *r, bool allow)
 {
         size_t jumps[3], n_jumps = 0;
 
@@ -58,11 +66,12 @@ static void emit_rule(struct sg_bpf_code *p, const struct sg_device_rule *r)
                 jumps[n_jumps++] = p->n;
                 sg_bpf_emit(p, INSN(BPF_JMP | BPF_JNE | BPF_K, 5, 0, 0, r->minor));
         }
-        sg_bpf_emit(p, INSN(BPF_ALU64 | BPF_MOV | BPF_X, 1, 3, 0, 0));
-        sg_bpf_emit(p, INSN(BPF_ALU64 | BPF_AND | BPF_K, 1, 0, 0, access_mask(r)));
-        sg_bpf_emit(p, INSN(BPF_JMP | BPF_JNE | BPF_X, 1, 3, 2, 0));
-        sg_bpf_emit(p, INSN(BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, 1));
-        sg_bpf_emit(p, INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0));
+        if (allow) {
+                sg_bpf_emit(p, INSN(BPF_ALU64 | BPF_MOV | BPF_X, 1, 3, 0, 0));
+                sg_bpf_emit(p, INSN(BPF_ALU64 | BPF_AND | BPF_K, 1, 0, 0, access_mask(r)));
+                sg_bpf_emit(p, INSN(BPF_JMP | BPF_JNE | BPF_X, 1, 3, 2, 0));
+        }
+        emit_answer(p, allow);
         for (size_t i = 0; i < n_jumps; i++)
                 p->insns[jumps[i]].off = (int16_t)(p->n - jumps[i] - 1);
 }
@@ -80,30 +89,38 @@ static void emit_head(struct sg_bpf_code *p)
         sg_bpf_emit(p, INSN(BPF_ALU64 | BPF_RSH | BPF_K, 3, 0, 0, 16));
 }
 
-static int load(const struct sg_device_rule *rules, size_t n_rules)
+static void emit_list(struct sg_bpf_code *p, const struct sg_device_list *d)
 {
+        const struct sg_device_guard *g = d->guard;
+
+        for (size_t i = 0; d->closed && i < sg_devices_n_standard; i++)
+                emit_rule(p, &sg_devices_standard[i], true);
+        for (size_t i = 0; i < d->n; i++)
+                emit_rule(p, &d->rules[i], true);
+        for (size_t i = 0; g && i < g->n_guarded; i++)
+                emit_rule(p, &g->guarded[i], false);
+        emit_answer(p, !d->closed);
+}
+
+static int load(const struct sg_device_list *d)
+{
+        size_t n_rules = sg_devices_n_standard + d->n + (d->guard ? d->guard->n_guarded : 0);
         _cleanup_free_ struct bpf_insn *insns = NULL;
         struct sg_bpf_code p = {};
 
-        insns = calloc((n_rules + sg_devices_n_standard) * INSNS_PER_RULE + INSNS_FRAME,
-                       sizeof(*insns));
+        insns = calloc(n_rules * INSNS_PER_RULE + INSNS_FRAME, sizeof(*insns));
         if (!insns)
                 return -ENOMEM;
         p.insns = insns;
         emit_head(&p);
-        for (size_t i = 0; i < sg_devices_n_standard; i++)
-                emit_rule(&p, &sg_devices_standard[i]);
-        for (size_t i = 0; i < n_rules; i++)
-                emit_rule(&p, &rules[i]);
-        sg_bpf_emit(&p, INSN(BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, 0));
-        sg_bpf_emit(&p, INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0));
-
+        emit_list(&p, d);
         return sg_bpf_load(BPF_PROG_TYPE_CGROUP_DEVICE, BPF_CGROUP_DEVICE, PROGRAM_NAME, &p);
 }
 
 int sg_devices_bpf_supported(void)
 {
-        _cleanup_close_ int fd = load(NULL, 0);
+        const struct sg_device_list closed = {.closed = true};
+        _cleanup_close_ int fd = load(&closed);
 
         return fd >= 0;
 }
@@ -122,7 +139,7 @@ static int query(int group, uint32_t *ret_id)
         return 0;
 }
 
-int sg_devices_bpf_attach(const char *group, const struct sg_device_rule *rules, size_t n_rules)
+int sg_devices_bpf_attach(const char *group, const struct sg_device_list *d)
 {
         _cleanup_close_ int dir = -1, program = -1;
         struct bpf_prog_info wanted = {};
@@ -132,7 +149,7 @@ int sg_devices_bpf_attach(const char *group, const struct sg_device_rule *rules,
         dir = open(group, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (dir < 0)
                 return -errno;
-        program = load(rules, n_rules);
+        program = load(d);
         if (program < 0)
                 return program;
         r = query(dir, &present);

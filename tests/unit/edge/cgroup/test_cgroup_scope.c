@@ -10,42 +10,6 @@
 
 #define BOMBS 6 /* < PIDS_MAX */
 
-static int setup(void **state)
-{
-        return fixture_setup_as(state, "cgroupfs");
-}
-
-static bool has_v1(void)
-{
-        struct sg_backend *b = NULL;
-        bool has;
-
-        if (sg_backend_new(&b,
-                           &(struct sg_backend_options){.wanted = "cgroupfs", .instance = "probe"},
-                           NULL) < 0)
-                return false;
-        has = sg_fs_usable(b, SG_HIER_FREEZER) && sg_fs_usable(b, SG_HIER_DEVICES) &&
-              !b->v2_controllers;
-        (void)sg_backend_free(b);
-        return has;
-}
-
-/* As on a kernel without any v2 tree: processes are listed, frozen and restricted by v1. */
-static int setup_v1(void **state)
-{
-        struct fixture *f;
-        struct sg_backend *b;
-
-        (void)fixture_setup_as(state, "cgroupfs");
-        f = *state;
-        b = f->backend;
-        b->list_hier = b->freeze_hier = SG_HIER_FREEZER;
-        b->default_hiers &= ~sg_bit(SG_HIER_UNIFIED);
-        b->default_hiers |= sg_bit(SG_HIER_FREEZER) | sg_bit(SG_HIER_CPUACCT);
-        b->device_programs = false;
-        return 0;
-}
-
 static void test_layout(void **state)
 {
         struct fixture *f = *state;
@@ -299,22 +263,9 @@ static void test_zombies_do_not_count(void **state)
         (void)reap(f, pid);
 }
 
-static int open_node(void *arg)
-{
-        return open(arg, O_RDWR | O_CLOEXEC | O_NOCTTY) < 0 ? errno : 0;
-}
-
 static int make_node(void *arg)
 {
         return mknod(arg, S_IFCHR | 0600, makedev(195, 77)) < 0 ? errno : 0;
-}
-
-static int run(struct fixture *f, struct sg_scope *s, bool in_job, int (*fn)(void *), const char *p)
-{
-        int status = reap(f, spawn(f, s, in_job, fn, (void *)p));
-
-        assert_true(WIFEXITED(status));
-        return WEXITSTATUS(status);
 }
 
 static void test_devices(void **state)
@@ -340,7 +291,8 @@ static void test_devices(void **state)
         req.devices.closed = true;
         closed = scope_with(f, &req);
         req = request(&l, 2);
-        req.devices = (struct sg_device_list){true, rules, SG_ELEMENTSOF(rules)};
+        req.devices =
+                (struct sg_device_list){.closed = true, .rules = rules, .n = SG_ELEMENTSOF(rules)};
         allowed = scope_with(f, &req);
         assert_int_equal(sg_scope_unenforced(closed) | sg_scope_unenforced(allowed), 0);
 
@@ -366,7 +318,8 @@ static void test_devices_replaced(void **state)
         struct sg_scope_request req = request(&l, 0);
         struct sg_device_rule node_rule = {'c', 195, 3, "rwm"}, null_rule = {'c', 1, 3, "r"};
         const struct sg_device_list open = {.closed = false}, closed = {.closed = true},
-                                    ours = {true, &node_rule, 1}, null = {true, &null_rule, 1};
+                                    ours = {.closed = true, .rules = &node_rule, .n = 1},
+                                    null = {.closed = true, .rules = &null_rule, .n = 1};
         struct sg_scope *s;
         char node[] = "/tmp/test_cgroup_node.XXXXXX";
         int fd = mkstemp(node);
@@ -408,21 +361,9 @@ static void test_devices_closed_later(void **state)
         assert_int_equal(run(f, s, true, open_node, "/dev/kmsg"), EPERM);
 }
 
-static void test_skipped(void **state)
-{
-        (void)state;
-        skip(); /* no v1 freezer and devices hierarchies here */
-}
-
 int main(void)
 {
         bool v1 = has_v1();
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, fixture_teardown)
-#define TEST_V1(name)                                                                              \
-        {                                                                                          \
-#name " on v1", v1 ? name : test_skipped, v1 ? setup_v1 : NULL,                    \
-                        v1 ? fixture_teardown : NULL, NULL                                         \
-        }
         const struct CMUnitTest tests[] = {
                 TEST(test_layout),
                 TEST(test_never_partial),
