@@ -67,16 +67,20 @@ struct sg_device_guard *sg_device_guard_unref(struct sg_device_guard *g)
         return NULL;
 }
 
+static bool guards_same(const struct sg_device_guard *a, const struct sg_device_guard *b)
+{
+        bool same = a == b || (a && b && a->n_guarded == b->n_guarded);
+
+        for (size_t i = 0; same && a != b && i < a->n_guarded; i++)
+                same = same_rule(&a->guarded[i], &b->guarded[i]);
+        return same;
+}
+
 bool sg_device_guard_equal(const struct sg_device_guard *a, const struct sg_device_guard *b)
 {
-        bool same =
-                a == b || (a && b && a->n_guarded == b->n_guarded && a->n_others == b->n_others);
+        bool same = guards_same(a, b) && (a == b || a->n_others == b->n_others);
 
-        if (!same || a == b)
-                return same;
-        for (size_t i = 0; same && i < a->n_guarded; i++)
-                same = same_rule(&a->guarded[i], &b->guarded[i]);
-        for (size_t i = 0; same && i < a->n_others; i++)
+        for (size_t i = 0; same && a != b && i < a->n_others; i++)
                 same = same_other(&a->others[i], &b->others[i]);
         return same;
 }
@@ -186,12 +190,16 @@ bool sg_device_list_has(const struct sg_device_list *d, const struct sg_device_r
         return false;
 }
 
-bool sg_device_list_equal(const struct sg_device_list *a, const struct sg_device_list *b)
+bool sg_device_list_denies_same(const struct sg_device_list *a, const struct sg_device_list *b)
 {
-        bool same =
-                a->closed == b->closed && a->n == b->n && sg_device_guard_equal(a->guard, b->guard);
+        bool same = a->closed == b->closed && a->n == b->n && guards_same(a->guard, b->guard);
 
         for (size_t i = 0; same && i < a->n; i++)
                 same = sg_device_list_has(b, &a->rules[i]) && sg_device_list_has(a, &b->rules[i]);
         return same;
+}
+
+bool sg_device_list_equal(const struct sg_device_list *a, const struct sg_device_list *b)
+{
+        return sg_device_list_denies_same(a, b) && sg_device_guard_equal(a->guard, b->guard);
 }

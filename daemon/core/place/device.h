@@ -73,3 +73,5 @@ int sg_device_list_close(struct sg_device_list *ret, const struct sg_device_list
 
 bool sg_device_list_has(const struct sg_device_list *d, const struct sg_device_rule *rule);
 bool sg_device_list_equal(const struct sg_device_list *a, const struct sg_device_list *b);
+/* The same to who can be told what is denied: their guards may differ in what else there is. */
+bool sg_device_list_denies_same(const struct sg_device_list *a, const struct sg_device_list *b);

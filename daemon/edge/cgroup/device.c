@@ -66,10 +66,20 @@ static int replace_v1(const char *group, const struct sg_device_list *d,
         return r < 0 ? r : replace_closed_v1(group, &closed, was_closed ? &old_closed : NULL);
 }
 
-static int replace_program(const char *group, const struct sg_device_list *d)
+/* A driver that comes changes what else there is for all jobs at once, but not their programs. */
+static bool program_stays(const struct sg_scope *s, const struct sg_device_list *old)
 {
-        return sg_device_list_restricts(d) ? sg_devices_bpf_attach(group, d)
-                                           : sg_devices_bpf_detach(group);
+        return old && !(s->unenforced & sg_bit(SG_LIMIT_DEVICES)) &&
+               sg_device_list_denies_same(&s->devices, old);
+}
+
+static int replace_program(const struct sg_scope *s, const char *group,
+                           const struct sg_device_list *old)
+{
+        if (program_stays(s, old))
+                return 0;
+        return sg_device_list_restricts(&s->devices) ? sg_devices_bpf_attach(group, &s->devices)
+                                                     : sg_devices_bpf_detach(group);
 }
 
 int sg_fs_scope_set_devices(struct sg_scope *s, const struct sg_device_list *old, char **ret_why)
@@ -89,7 +99,8 @@ int sg_fs_scope_set_devices(struct sg_scope *s, const struct sg_device_list *old
         if (r == 0)
                 r = sg_fs_limit_group(s, h, true, group);
         if (r == 0)
-                r = h == SG_HIER_UNIFIED ? replace_program(group, d) : replace_v1(group, d, old);
+                r = h == SG_HIER_UNIFIED ? replace_program(s, group, old)
+                                         : replace_v1(group, d, old);
         if (r < 0)
                 sg_why(ret_why, "devices of %s can't be %s: %s", s->name,
                        restricts ? "restricted" : "opened", strerror(-r));

@@ -146,6 +146,15 @@ static void test_guard_and_closed(void **state)
         sg_device_list_deinit(&class);
 }
 
+static void expect_lists(struct sg_device_guard *a, struct sg_device_guard *b, bool equal,
+                         bool denies_same)
+{
+        const struct sg_device_list x = {.guard = a}, y = {.guard = b};
+
+        assert_int_equal(sg_device_list_equal(&x, &y), equal);
+        assert_int_equal(sg_device_list_denies_same(&x, &y), denies_same);
+}
+
 static void test_guards_equal(void **state)
 {
         const struct sg_device_rule guarded[] = {{'c', 195, -1, "rwm"}, {'c', 226, 129, "rwm"}};
@@ -163,6 +172,10 @@ static void test_guards_equal(void **state)
         assert_false(sg_device_guard_equal(g[0], g[3]));
         assert_false(sg_device_guard_equal(g[0], NULL));
         assert_true(sg_device_guard_equal(NULL, NULL));
+        expect_lists(g[0], g[1], true, true);
+        expect_lists(g[0], g[3], false, true); /* other names alone */
+        expect_lists(g[0], g[2], false, false);
+        expect_lists(g[0], NULL, false, false);
         assert_true(sg_device_guard_covers(g[0], 'c', 195, 17));
         assert_false(sg_device_guard_covers(g[0], 'b', 195, 17));
         assert_false(sg_device_guard_covers(g[0], 'c', 226, 128));

@@ -6,6 +6,8 @@
  */
 
 #include "core/gpu/nodes.h"
+#include "edge/cgroup/bpf/bpf.h"
+#include "edge/cgroup/group.h"
 #include "test_cgroup_jobs.h"
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -199,6 +201,46 @@ static void test_kinds(void **state)
         end(&n);
 }
 
+static uint32_t program_of(const struct sg_scope *s)
+{
+        _cleanup_close_ int dir = -1;
+        uint32_t ids[SG_BPF_ATTACHED_MAX];
+        char group[PATH_MAX];
+        size_t n;
+
+        assert_int_equal(sg_group_join(group, sg_scope_dir(s, SG_HIER_UNIFIED), "job"), 0);
+        dir = open(group, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        assert_true(dir >= 0);
+        assert_int_equal(sg_bpf_query(dir, BPF_CGROUP_DEVICE, ids, &n), 0);
+        assert_int_equal(n, 1);
+        return ids[0];
+}
+
+/* A module that comes concerns all jobs, of which there may be thousands, and none of their
+ * programs. */
+static void test_program_stays(void **state)
+{
+        struct fixture *f = *state;
+        struct sg_device_guard *before;
+        struct sg_scope *s;
+        struct nodes n;
+        uint32_t id;
+
+        begin(&n);
+        s = scope_of(f, &n, 0, "GPU-0");
+        id = program_of(s);
+        before = sg_device_guard_ref(n.class.guard);
+        n.devices.n_drivers--;
+        look(&n);
+        assert_false(sg_device_guard_equal(before, n.class.guard));
+        sg_device_guard_unref(before);
+        assert_int_equal(sg_scope_set_devices(s, devices_of(&n, "GPU-0"), &f->why), 0);
+        assert_int_equal(program_of(s), id);
+        assert_int_equal(sg_scope_set_devices(s, devices_of(&n, "GPU-1"), &f->why), 0);
+        assert_int_not_equal(program_of(s), id);
+        end(&n);
+}
+
 /* A class that is closed gets its GPU, and nothing more. */
 static void test_closed_class(void **state)
 {
@@ -221,9 +263,9 @@ int main(void)
 {
         bool v1 = has_v1();
         const struct CMUnitTest tests[] = {
-                TEST(test_at_start),     TEST(test_changes),         TEST(test_kinds),
-                TEST(test_closed_class), TEST_V1(test_at_start),     TEST_V1(test_changes),
-                TEST_V1(test_kinds),     TEST_V1(test_closed_class),
+                TEST(test_at_start),     TEST(test_changes),       TEST(test_kinds),
+                TEST(test_closed_class), TEST(test_program_stays), TEST_V1(test_at_start),
+                TEST_V1(test_changes),   TEST_V1(test_kinds),      TEST_V1(test_closed_class),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
