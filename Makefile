@@ -211,6 +211,8 @@ $(O)/tests/prop/%: $(O)/obj/tests/prop/%.o $(CORE_LIB) $(BASE_LIB)
 $(O)/tests/workloads/%: $(O)/obj/tests/workloads/%.o
 	$(link) $(WORK_LIBS) -lm
 $(O)/tests/workloads/busprobe: WORK_LIBS := -lsystemd
+$(O)/tests/workloads/gpuscopes: $(EDGE_LIB) $(CORE_LIB) $(BASE_LIB)
+$(O)/tests/workloads/gpuscopes: WORK_LIBS := $(EDGE_LIBS)
 # One program, and a test of its parts; its threads are OpenMP's.
 $(O)/tests/workloads/train: $(call obj,$(TRAIN_SRC)) $(BASE_LIB)
 	$(link) -fopenmp -lm

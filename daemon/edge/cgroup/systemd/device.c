@@ -2,7 +2,7 @@
 /*
  * Device rules of scopes that are there already. Nobody waits for them, so what systemd didn't
  * answer because it was away is due until it is back. What a former daemon sent isn't known: where
- * the class restricts devices the rules are sent once more.
+ * devices are restricted the rules are sent once more.
  */
 
 #include "base/cleanup.h"
@@ -72,7 +72,7 @@ int sg_unit_set_devices(struct sg_scope *s, const struct sg_device_list *old, ch
 
 void sg_unit_adopt_devices(struct sg_scope *s)
 {
-        if (!s->devices.closed || s->unit->systemd->user)
+        if (!sg_device_list_restricts(&s->devices) || s->unit->systemd->user)
                 return;
         s->devices_known = s->unit->devices_due = true;
         sg_systemd_later(s->unit->systemd);

@@ -130,34 +130,62 @@ int sg_property_append_limits(sd_bus_message *m, const struct sg_scope *s, bool 
         return r;
 }
 
+static int append_pattern(sd_bus_message *m, char type, const char *of, const char *access)
+{
+        char pattern[SG_DRIVER_NAME_MAX + 8];
+
+        (void)snprintf(pattern, sizeof(pattern), "%s-%s", type == 'b' ? "block" : "char", of);
+        return sd_bus_message_append(m, "(ss)", pattern, access);
+}
+
 /* By number, as a node may be made later than the job is started. */
 static int append_rule(sd_bus_message *m, const struct sg_device_rule *rule)
 {
-        char node[64];
+        char node[64], major[16];
 
-        (void)snprintf(node, sizeof(node), "/dev/%s/%d:%d", rule->type == 'b' ? "block" : "char",
-                       rule->major, rule->minor);
+        (void)snprintf(major, sizeof(major), "%d", rule->major);
+        if (rule->minor < 0)
+                return append_pattern(m, rule->type, rule->major < 0 ? "*" : major, rule->access);
+        (void)snprintf(node, sizeof(node), "/dev/%s/%s:%d", rule->type == 'b' ? "block" : "char",
+                       major, rule->minor);
         return sd_bus_message_append(m, "(ss)", node, rule->access);
 }
 
-int sg_property_append_devices(sd_bus_message *m, const struct sg_device_list *d, bool replace)
+/* A driver by its name where that will do: whenever systemd makes the program anew, it looks up
+ * which numbers that has by then. */
+static int append_other(sd_bus_message *m, const struct sg_device_other *o)
+{
+        return o->name[0] ? append_pattern(m, o->rule.type, o->name, o->rule.access)
+                          : append_rule(m, &o->rule);
+}
+
+static int append_allowed(sd_bus_message *m, const struct sg_device_list *d)
 {
         int r;
 
-        r = sd_bus_message_append(m, "(sv)", "DevicePolicy", "s", d->closed ? "closed" : "auto");
+        r = open_array(m, "DeviceAllow", "a(ss)", "(ss)");
+        for (size_t i = 0; r >= 0 && i < d->n; i++)
+                r = append_rule(m, &d->rules[i]);
+        for (size_t i = 0; r >= 0 && d->guard && i < d->guard->n_others; i++)
+                r = append_other(m, &d->guard->others[i]);
+        return r < 0 ? r : close_array(m);
+}
+
+/* To systemd, a guarded list is a closed one with all else that there is. */
+int sg_property_append_devices(sd_bus_message *m, const struct sg_device_list *d, bool replace)
+{
+        bool restricts = sg_device_list_restricts(d);
+        int r;
+
+        r = sd_bus_message_append(m, "(sv)", "DevicePolicy", "s", restricts ? "closed" : "auto");
         /* Rules add up: without this, what a change leaves out would stay. */
         if (r >= 0 && replace)
                 r = sd_bus_message_append(m, "(sv)", "DeviceAllow", "a(ss)", 0);
         /* systemd 252 leaves the program where it is when nothing is left to restrict. */
-        if (r >= 0 && replace && !d->closed)
+        if (r >= 0 && replace && !restricts)
                 r = sd_bus_message_append(m, "(sv)", "DeviceAllow", "a(ss)", 2, "char-*", "rwm",
                                           "block-*", "rwm");
-        if (r < 0 || !d->closed)
-                return r;
-        r = open_array(m, "DeviceAllow", "a(ss)", "(ss)");
-        for (size_t i = 0; r >= 0 && i < d->n; i++)
-                r = append_rule(m, &d->rules[i]);
-        return r < 0 ? r : close_array(m);
+        return r < 0 || !restricts ? r : append_allowed(m, d);
 }
 
 /* Reading back */
@@ -215,7 +243,7 @@ void sg_property_read_back(struct sg_scope *s)
                 missing |= sg_bit(SG_LIMIT_CPUSET);
         /* Who has set it can't be read without rights that we don't want: a user's manager has no
          * way to, the system's has. */
-        if (u->devices_refused || (s->devices.closed && u->systemd->user))
+        if (u->devices_refused || (sg_device_list_restricts(&s->devices) && u->systemd->user))
                 missing |= sg_bit(SG_LIMIT_DEVICES);
         s->unenforced = missing;
 }
