@@ -73,6 +73,14 @@ bool sg_gpu_is_driver(const char *name)
         return false;
 }
 
+bool sg_gpu_driver_is_loaded(const struct sg_gpu_devices *d)
+{
+        for (size_t i = 0; i < d->n_drivers; i++)
+                if (sg_gpu_is_driver(d->drivers[i].name))
+                        return true;
+        return false;
+}
+
 bool sg_gpu_is_module(const char *name)
 {
         for (size_t i = 0; i < SG_ELEMENTSOF(vendors); i++)

@@ -48,6 +48,9 @@ int sg_gpu_devices_take_drivers(struct sg_gpu_devices *d, const char *text, size
 /* The same of mig-minors; lines of what else there may be are passed over. */
 int sg_gpu_devices_take_mig(struct sg_gpu_devices *d, const char *text, size_t n);
 
+/* A driver of GPUs, of whichever vendor. */
+bool sg_gpu_driver_is_loaded(const struct sg_gpu_devices *d);
+
 struct sg_gpu_node {
         char path[64]; /* "/dev/nvidia0", below the driver's root */
         struct sg_device_rule rule;

@@ -16,22 +16,21 @@
 #define DRM_MAX 1024U
 
 /* A file of the kernel's below the root, or the one that all see. -ENOENT. */
-static int read_below(const char *root, const char *path, bool or_ours, size_t max, char **ret,
-                      size_t *ret_size)
+static int read_below(const char *root, const char *path, size_t max, char **ret, size_t *ret_size)
 {
         char below[PATH_MAX];
         int r = sg_path_join(below, sizeof(below), root, path + 1);
 
         if (r >= 0)
                 r = sg_read_file(AT_FDCWD, below, max, ret, ret_size);
-        return r == -ENOENT && or_ours ? sg_read_file(AT_FDCWD, path, max, ret, ret_size) : r;
+        return r == -ENOENT ? sg_read_file(AT_FDCWD, path, max, ret, ret_size) : r;
 }
 
 static int read_drivers(struct sg_gpu_devices *d, const char *root)
 {
         _cleanup_free_ char *text = NULL;
         size_t n;
-        int r = read_below(root, "/proc/devices", true, DRIVERS_MAX, &text, &n);
+        int r = read_below(root, "/proc/devices", DRIVERS_MAX, &text, &n);
 
         return r < 0 ? r : sg_gpu_devices_take_drivers(d, text, n);
 }
@@ -40,11 +39,11 @@ static int read_mig(struct sg_gpu_devices *d, const char *root)
 {
         _cleanup_free_ char *text = NULL;
         size_t n;
-        int r = read_below(root, "/proc/driver/nvidia-caps/mig-minors", false, MIG_MAX, &text, &n);
+        int r = read_below(root, "/proc/driver/nvidia-caps/mig-minors", MIG_MAX, &text, &n);
 
-        if (r < 0)
-                return r == -ENOENT ? 0 : r;
-        return sg_gpu_devices_take_mig(d, text, n);
+        if (r == -ENOENT) /* without MIG */
+                return 0;
+        return r < 0 ? r : sg_gpu_devices_take_mig(d, text, n);
 }
 
 /* --- graphics nodes */

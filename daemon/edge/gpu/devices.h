@@ -5,7 +5,7 @@
 
 #include "core/gpu/nodes.h"
 
-/* root: where the driver is (DriverRoot=). What isn't below it is looked for below /, but for
- * minors of MIG: without a file of them there are none. *ret is the caller's, and untouched on
- * failure: what it said before is still the best that is known. -errno. */
+/* root: where the driver is (DriverRoot=). What isn't below it is looked for below /. *ret is the
+ * caller's, and untouched on failure: what it said before is still the best that is known. -errno.
+ */
 int sg_gpu_devices_read(struct sg_gpu_devices *ret, const char *root);

@@ -130,7 +130,9 @@ static void test_reload(void **state)
         struct sg_device_guard *g = node_guard(&node, NULL), *next;
 
         (void)state;
-        node_take_drivers(&node, DRIVERS(""));
+        assert_true(sg_gpu_driver_is_loaded(&node.devices));
+        node_take_drivers(&node, DRIVERS("511 nvidia-nvswitch\n"));
+        assert_false(sg_gpu_driver_is_loaded(&node.devices));
         node.devices.n_drm = 1;
         next = node_guard(&node, g);
         assert_true(covers(next, 195, 0));

@@ -8,7 +8,7 @@
 #include "core/gpu/nodes.h"
 #include "edge/cgroup/bpf/bpf.h"
 #include "edge/cgroup/group.h"
-#include "test_cgroup_jobs.h"
+#include "test_cgroup_v1.h"
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 

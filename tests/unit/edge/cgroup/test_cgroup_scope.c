@@ -2,9 +2,8 @@
 /* Making scopes, freezing, killing, devices. */
 
 #include "edge/cgroup/bpf/devices.h"
-#include "edge/cgroup/fs.h"
 #include "edge/cgroup/group.h"
-#include "test_cgroup_jobs.h"
+#include "test_cgroup_v1.h"
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
