@@ -71,17 +71,19 @@ size_t sg_gpu_nodes_shared(const struct sg_gpu_devices *d, const char *vendor,
  * nothing else. What `before` (NULL: nothing) guarded and is nobody's now stays so: a driver that
  * is being loaded again may come back to it. inventory: NULL = not known yet.
  *
- * 1: *ret differs from `before`, and so do the devices of those who run (sg_gpu_job_devices()).
- * 0: it is `before`, once more. The caller drops it by sg_device_guard_unref(). -ENOMEM.
+ * 1: *ret differs from `before`, and with it what every job that runs may open. 0: it is `before`
+ * once more; a job's own nodes can be others all the same, as a GPU may have another minor. The
+ * caller drops it by sg_device_guard_unref(). -ENOMEM.
  */
 int sg_gpu_guard(struct sg_device_guard **ret, const struct sg_gpu_devices *d,
                  const struct sg_gpu_inventory *inventory, struct sg_device_guard *before);
 
 /*
- * The devices of a job, when it starts and at any time after: what its class lets it have (closed,
- * or open with that guard), with all nodes of the GPUs and instances that it holds (UUIDs with
- * commas, as in sg_job.gpus; NULL = none). It is the caller's: for the scope's request or
- * sg_scope_set_devices(), which does nothing where it is in force.
+ * The devices of a job, when it starts and after each look: what its class lets it have (closed, or
+ * open with that guard), with all nodes of the GPUs and instances that it holds (UUIDs with commas,
+ * as in sg_job.gpus; NULL = none). It is the caller's: for the scope's request, or for
+ * sg_scope_set_devices(), which does nothing where that is in force. Of jobs without GPUs only
+ * another guard makes another list.
  *
  * Positive: so many of them aren't there, or have no nodes that are known. A start fails by that.
  * Of one that runs, what is in force is kept while the driver doesn't answer; once it does, what

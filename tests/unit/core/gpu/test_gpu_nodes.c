@@ -227,6 +227,24 @@ static void test_job_with_unknown(void **state)
         sg_device_list_deinit(&j.devices);
 }
 
+/* After a reboot of its driver a GPU is the same by its UUID alone. What all are kept from doesn't
+ * differ, and what the job has does. */
+static void test_other_minors(void **state)
+{
+        struct node *n = *state;
+        struct job before = job(n, false, "GPU-a"), now;
+
+        n->inventory.gpus[0].minor = 0;
+        n->inventory.gpus[1].minor = 1;
+        now = job(n, false, "GPU-a");
+        assert_true(sg_device_guard_equal(before.class.guard, now.class.guard));
+        assert_false(sg_device_list_equal(&before.devices, &now.devices));
+        expect_opens(&now, 195, 0, true);
+        expect_opens(&now, 195, 1, false);
+        drop(&before);
+        drop(&now);
+}
+
 /* Where nothing is guarded (Manage=no) everything is open, as ever. */
 static void test_job_unguarded(void **state)
 {
@@ -254,6 +272,7 @@ int main(void)
                 TEST(test_job_with_instance),
                 TEST(test_job_of_closed_class),
                 TEST(test_job_with_unknown),
+                TEST(test_other_minors),
                 TEST(test_job_unguarded),
         };
 
