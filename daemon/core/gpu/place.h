@@ -40,7 +40,8 @@ struct sg_gpu_hold {
 struct sg_gpu_room {
         bool closed;   /* nobody gets anything of it now: it isn't in order, or isn't known */
         bool excluded; /* nobody ever does */
-        bool busy;     /* somebody uses it who wasn't given it: it isn't whole */
+        bool foreign;  /* somebody else's process is on it: it isn't whole */
+        uint8_t users; /* jobs that use it and weren't given it */
         uint8_t type;  /* equal for GPUs of one name */
         uint8_t pair;  /* its nearest neighbour, whose nearest it is; or NONE */
         uint16_t
@@ -90,6 +91,7 @@ enum sg_gpu_lack_kind {
 struct sg_gpu_lack {
         enum sg_gpu_lack_kind kind;
         uint64_t free, have;
+        bool mixed; /* there are more, but not all of one type */
         char id[SG_GPU_TEXT_MAX];
         char profiles[160]; /* of MIG, NEVER: what instances there are; "" = none */
 };

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The best place for a request. */
+#include "core/gpu/internal.h"
+#include "core/job/limits.h"
+
+static void add_all(struct sg_gpu_choice *c, uint64_t set)
+{
+        sg_gpu_foreach (i, set)
+                c->gpus[c->n++] = (uint8_t)i;
+}
+
+/* As many as there are of one type, up to what it wants at most. */
+static bool place_whole(const struct sg_gpu_pool *pool, const struct sg_gpu_request *r,
+                        struct sg_gpu_choice *c)
+{
+        uint64_t able = sg_gpu_able(pool, r, SG_GPU_NOW);
+        size_t most = sg_gpu_most_alike(pool, able), n = most < r->max ? most : r->max;
+
+        if (n == 0 || n < r->min)
+                return false;
+        add_all(c, sg_gpu_best_set(pool, able, n));
+        return c->n > 0;
+}
+
+static bool place_named(const struct sg_gpu_pool *pool, const struct sg_gpu_request *r,
+                        struct sg_gpu_choice *c)
+{
+        uint64_t able = sg_gpu_able(pool, r, SG_GPU_NOW);
+        char bad[SG_GPU_TEXT_MAX];
+        int n = sg_gpu_named(pool, r->ids, c->gpus, bad);
+
+        for (int k = 0; k < n; k++)
+                if (!(able & SG_GPU_BIT(c->gpus[k])))
+                        return false;
+        c->n = n > 0 ? (size_t)n : 0;
+        return c->n > 0;
+}
+
+/* Parts */
+
+static bool is_shared(const struct sg_gpu_pool *pool, uint64_t i)
+{
+        return pool->rooms[i].hundredths > 0 || sg_gpu_is_busy(&pool->rooms[i]);
+}
+
+/* Whether its neighbour could be given out as a whole, and with it. */
+static bool has_free_pair(const struct sg_gpu_pool *pool, uint64_t i)
+{
+        uint8_t pair = pool->rooms[i].pair;
+
+        return pair != SG_GPU_NONE && !pool->rooms[pair].closed && !pool->rooms[pair].excluded &&
+               !is_shared(pool, pair);
+}
+
+static bool is_better_to_share(const struct sg_gpu_pool *pool, uint64_t a, uint64_t b)
+{
+        if (is_shared(pool, a) != is_shared(pool, b))
+                return is_shared(pool, a);
+        if (!is_shared(pool, a) && has_free_pair(pool, a) != has_free_pair(pool, b))
+                return !has_free_pair(pool, a);
+        return pool->rooms[a].left < pool->rooms[b].left;
+}
+
+static bool place_part(const struct sg_gpu_pool *pool, const struct sg_gpu_request *r,
+                       struct sg_gpu_choice *c)
+{
+        uint64_t able = sg_gpu_able(pool, r, SG_GPU_NOW), best = SG_GPU_NONE;
+
+        sg_gpu_foreach (i, able)
+                if (best == SG_GPU_NONE || is_better_to_share(pool, i, best))
+                        best = i;
+        if (best == SG_GPU_NONE)
+                return false;
+        c->gpus[c->n++] = (uint8_t)best;
+        return true;
+}
+
+/* Instances */
+
+static uint64_t slices_of(const struct sg_gpu_instance *instance)
+{
+        struct sg_gpu_profile p;
+
+        return sg_gpu_profile_parse(instance->profile, &p) ? p.slices : 0;
+}
+
+static unsigned n_free(const struct sg_gpu_pool *pool, uint64_t gpu)
+{
+        const struct sg_gpu_room *room = &pool->rooms[gpu];
+        unsigned n = 0;
+
+        for (size_t k = 0; k < sg_gpu_pool_at(pool, gpu)->n_instances; k++)
+                n += !(room->instances & (1U << k));
+        return n;
+}
+
+/* Slices before memory: of two that are large enough the one that computes less. */
+static int compare_size(const struct sg_gpu_instance *a, const struct sg_gpu_instance *b)
+{
+        if (slices_of(a) != slices_of(b))
+                return slices_of(a) < slices_of(b) ? -1 : 1;
+        return a->memory_total < b->memory_total ? -1 : a->memory_total > b->memory_total;
+}
+
+static bool place_instance(const struct sg_gpu_pool *pool, const struct sg_gpu_request *r,
+                           struct sg_gpu_choice *c)
+{
+        const struct sg_gpu_instance *best = NULL;
+
+        sg_gpu_foreach (i, sg_gpu_able(pool, r, SG_GPU_NOW))
+                sg_gpu_foreach (k, sg_gpu_able_instances(pool, r, i, SG_GPU_NOW)) {
+                        const struct sg_gpu_instance *it = &sg_gpu_pool_at(pool, i)->instances[k];
+                        int size = best ? compare_size(it, best) : -1;
+
+                        if (size > 0 || (size == 0 && n_free(pool, i) >= n_free(pool, c->gpus[0])))
+                                continue;
+                        best = it;
+                        c->gpus[0] = (uint8_t)i;
+                        c->instance = (uint8_t)k;
+                }
+        c->n = best ? 1 : 0;
+        return best != NULL;
+}
+
+bool sg_gpu_place(const struct sg_gpu_pool *pool, const struct sg_gpu_request *r,
+                  struct sg_gpu_choice *ret)
+{
+        struct sg_gpu_choice c = {
+                .instance = SG_GPU_NONE,
+                .share = (uint8_t)r->share,
+                .memory_bytes = r->memory_bytes == SG_UNLIMITED ? 0 : r->memory_bytes,
+        };
+        bool found;
+
+        if (!pool->known)
+                return false;
+        if (r->mig)
+                found = place_instance(pool, r, &c);
+        else if (r->share < SG_GPU_WHOLE)
+                found = place_part(pool, r, &c);
+        else if (r->ids)
+                found = place_named(pool, r, &c);
+        else
+                found = place_whole(pool, r, &c);
+        if (found)
+                *ret = c;
+        return found;
+}
