@@ -110,16 +110,18 @@ SG_DEFINE_CLEANUP(struct sg_gpu_account *, sg_gpu_account_free)
 /* GPUs that nobody gets (indexes, UUIDs, bus ids or patterns of names), and commands whose
  * processes take a GPU from nobody (patterns); NULL-terminated, borrowed until the next call; NULL
  * = none. */
-void sg_gpu_account_configure(struct sg_gpu_account *a, char *const *exclude, char *const *ignore);
+void sg_gpu_account_configure(struct sg_gpu_account *a, char *const *exclude, char *const *ignore,
+                              uint64_t now_usec);
 
 /* Before anything is given out, and again after a restart. The same job and attempt once more
  * replaces what it says. -ENOMEM, -EINVAL: no UUIDs. */
-int sg_gpu_account_claim(struct sg_gpu_account *a, const struct sg_gpu_claim *claim);
+int sg_gpu_account_claim(struct sg_gpu_account *a, const struct sg_gpu_claim *claim,
+                         uint64_t now_usec);
 /* The attempt is over; or (never ran) it was taken back before its first process. */
 void sg_gpu_account_release(struct sg_gpu_account *a, uint64_t job, uint64_t attempt, bool ran,
                             uint64_t now_usec);
-/* Durable with the caller, who says it again at each start. false also takes back `unhealthy`.
- * -ENOMEM. */
+/* Durable with the caller, who says it again at each start. false also takes back `unhealthy` and
+ * `leaking`. -ENOMEM. */
 int sg_gpu_account_drain(struct sg_gpu_account *a, const char *uuid, bool drain, uint64_t now_usec);
 /* What a daemon before this one found since the boot. -ENOMEM. */
 int sg_gpu_account_distrust(struct sg_gpu_account *a, const char *uuid, const char *reason,

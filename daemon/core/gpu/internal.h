@@ -33,6 +33,8 @@ enum sg_gpu_view { SG_GPU_NOW, SG_GPU_BEST };
 unsigned sg_gpu_apart(const struct sg_gpu_inventory *inventory, uint64_t i, uint64_t j);
 /* The memory that jobs may have of a GPU; UNKNOWN. */
 uint64_t sg_gpu_usable(const struct sg_gpu *g);
+/* What an instance is of its GPU, by memory; at least 1. */
+uint64_t sg_gpu_instance_hundredths(const struct sg_gpu *g, uint8_t instance);
 
 /* suit.c: GPUs of which the request can have what it wants of one: all of it, its part, or an
  * instance. */

@@ -109,6 +109,9 @@ bool sg_gpu_could_fit(const struct sg_gpu_pool *pool, const struct sg_gpu_reques
 bool sg_gpu_place(const struct sg_gpu_pool *pool, const struct sg_gpu_request *r,
                   struct sg_gpu_choice *ret);
 
+/* Of GPUs in all; of an instance: what it is of one, by memory. */
+uint64_t sg_gpu_choice_hundredths(const struct sg_gpu_pool *pool, const struct sg_gpu_choice *c);
+
 /* "2 GPUs of type A100*, 1 free". */
 #define SG_GPU_LACK_TEXT_MAX 512
 char *sg_gpu_lack_format(char buf[SG_GPU_LACK_TEXT_MAX], const struct sg_gpu_request *r,

@@ -35,6 +35,25 @@ uint64_t sg_gpu_usable(const struct sg_gpu *g)
         return g->memory_total > reserved ? g->memory_total - reserved : 0;
 }
 
+uint64_t sg_gpu_instance_hundredths(const struct sg_gpu *g, uint8_t instance)
+{
+        uint64_t part = g->instances[instance].memory_total >> 20, all = g->memory_total >> 20;
+        uint64_t n;
+
+        if (g->memory_total == SG_GPU_UNKNOWN || all == 0 ||
+            g->instances[instance].memory_total == SG_GPU_UNKNOWN)
+                return SG_GPU_WHOLE / (g->n_instances ?: 1);
+        n = part * SG_GPU_WHOLE / all;
+        return n < 1 ? 1 : n > SG_GPU_WHOLE ? SG_GPU_WHOLE : n;
+}
+
+uint64_t sg_gpu_choice_hundredths(const struct sg_gpu_pool *pool, const struct sg_gpu_choice *c)
+{
+        if (c->instance != SG_GPU_NONE)
+                return sg_gpu_instance_hundredths(sg_gpu_pool_at(pool, c->gpus[0]), c->instance);
+        return c->n * c->share;
+}
+
 /* The place of the first of its name. */
 static uint8_t type_of(const struct sg_gpu_inventory *inventory, size_t i)
 {
