@@ -12,6 +12,7 @@
 #include "base/list.h"
 #include "base/parse.h"
 #include "base/record.h"
+#include "core/job/gpu-request.h"
 #include "core/job/limits.h"
 #include "core/job/state.h"
 #include "core/job/threads.h"
@@ -69,6 +70,8 @@ struct sg_job {
         int64_t exit_code; /* −1 = none */
         int64_t signal;    /* 0 = none */
         struct sg_limits limits;
+        struct sg_gpu_request *gpu; /* NULL = none */
+        char *gpus; /* UUIDs that it was given, in order, with commas; NULL = not given out */
         /* measured; SG_UNLIMITED = not known */
         uint64_t cpu_usec, memory_peak_bytes, oom_kills, io_read_bytes, io_write_bytes;
         uint64_t net_rx_bytes, net_tx_bytes;
