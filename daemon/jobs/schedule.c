@@ -295,6 +295,35 @@ static void describe_shortage(const struct sg_pending_info *info, char *buf, siz
                                s->format(need, info->need), s->format(left, info->free));
 }
 
+/* "16:40", or with the day if that isn't today. */
+static const char *clock_time(char buf[SG_FORMAT_MAX], uint64_t usec)
+{
+        char today[SG_FORMAT_MAX];
+        const size_t day = strlen("2026-11-18 ");
+
+        sg_format_local(today, sg_now_realtime_usec());
+        sg_format_local(buf, usec);
+        buf[day + strlen("12:00")] = '\0';
+        return strncmp(today, buf, day) == 0 ? buf + day : buf;
+}
+
+static void describe_gpus(struct sg_manager *m, const struct sg_pending_info *info, char *buf,
+                          size_t size)
+{
+        char lack[SG_GPU_LACK_TEXT_MAX], when[SG_FORMAT_MAX], id[SG_JOB_ID_MAX];
+        const struct sg_live *until = info->until_n > 0 ? sg_manager_find(m, info->until_n) : NULL;
+        uint64_t now = sg_now_monotonic_usec();
+        int n = snprintf(buf, size, "%s", sg_gpu_lack_format(lack, info->gpu, &info->lack));
+
+        if (!until || n < 0 || (size_t)n >= size)
+                return;
+        sg_job_id_format(id, &until->job.key, m->node.name);
+        (void)snprintf(
+                buf + n, size - (size_t)n, "; job %s ends at the latest %s", id,
+                clock_time(when, sg_now_realtime_usec() +
+                                         (info->until_usec > now ? info->until_usec - now : 0)));
+}
+
 static void describe_turn(struct sg_manager *m, const struct sg_pending_info *info, char *buf,
                           size_t size)
 {
@@ -304,9 +333,14 @@ static void describe_turn(struct sg_manager *m, const struct sg_pending_info *in
 
         if (head)
                 sg_job_id_format(id, &head->job.key, m->node.name);
-        n = snprintf(buf, size, "job %s is before it%s", id, info->stock ? " and waits for " : "");
-        if (info->stock && n >= 0 && (size_t)n < size)
+        n = snprintf(buf, size, "job %s is before it%s", id,
+                     info->stock || info->gpu ? " and waits for " : "");
+        if (n < 0 || (size_t)n >= size)
+                return;
+        if (info->stock)
                 describe_shortage(info, buf + n, size - (size_t)n);
+        else if (info->gpu)
+                describe_gpus(m, info, buf + n, size - (size_t)n);
 }
 
 void sg_pending_describe(struct sg_manager *m, const struct sg_pending_info *info, char *buf,
@@ -340,6 +374,9 @@ void sg_pending_describe(struct sg_manager *m, const struct sg_pending_info *inf
                 break;
         case SG_PENDING_SHORT:
                 describe_shortage(info, buf, size);
+                break;
+        case SG_PENDING_GPUS:
+                describe_gpus(m, info, buf, size);
                 break;
         case SG_PENDING_TURN:
                 describe_turn(m, info, buf, size);

@@ -71,6 +71,7 @@ struct sg_gpu_account {
         size_t n_records;
         size_t order[SG_GPU_RECORDS_MAX], n_shown; /* of records, for lists */
         struct sg_gpu_pool pool;
+        uint64_t changes; /* of it */
         struct sg_gpu_hold *holds;
         size_t n_holds, holds_size;
         struct sg_gpu_decision *decisions;

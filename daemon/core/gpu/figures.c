@@ -241,7 +241,7 @@ static void count(struct sg_gpu_account *a, struct sg_gpu_record *r)
         const struct sg_gpu *g = s->gpu;
         struct sg_gpu_room *room = &a->pool.rooms[s->place];
 
-        room->foreign = room->closed = false;
+        room->foreign = room->closed = room->leaving = false;
         room->excluded = r->excluded;
         room->users = 0;
         room->instances = 0;
@@ -366,16 +366,31 @@ static void enter(struct sg_gpu_account *a, struct sg_gpu_record *r, uint64_t no
                                s->reason[0] ? ": " : "", s->reason);
 }
 
+/* Nearly all do within a second; of one that was told it isn't expected any more. */
+static bool is_leaving(const struct sg_gpu_account *a, const struct sg_gpu_record *r)
+{
+        uint8_t instance;
+
+        for (size_t i = 0; i < a->n_claims; i++)
+                for (size_t k = 0; a->claims[i]->leak_told && k < a->claims[i]->n; k++)
+                        if (sg_gpu_part_place(a, &a->claims[i]->parts[k], &instance) ==
+                            r->status.place)
+                                return false;
+        return r->status.state == SG_GPU_STATE_LEAKING;
+}
+
 void sg_gpu_figures(struct sg_gpu_account *a, uint64_t now_usec)
 {
         a->pool.inventory = a->seen.gpus || a->absent ? &a->seen : NULL;
         a->pool.known = a->driver_ok;
+        a->pool.changes = ++a->changes;
         make_holds(a);
         /* Of two that say that they are one the second has no record. */
         for (size_t i = 0; i < a->seen.n; i++)
                 a->pool.rooms[i].closed = true;
         for (size_t i = 0; i < a->n_records; i++) {
                 struct sg_gpu_record *r = &a->records[i];
+                struct sg_gpu_room *room;
 
                 if (!r->status.gpu)
                         continue;
@@ -385,7 +400,9 @@ void sg_gpu_figures(struct sg_gpu_account *a, uint64_t now_usec)
                         continue;
                 }
                 count(a, r);
-                a->pool.rooms[r->status.place].closed = r->status.state != SG_GPU_STATE_OK;
+                room = &a->pool.rooms[r->status.place];
+                room->closed = r->status.state != SG_GPU_STATE_OK;
+                room->leaving = is_leaving(a, r);
         }
         sg_gpu_records_sort(a);
 }

@@ -146,3 +146,50 @@ bool sg_gpu_place(const struct sg_gpu_pool *pool, const struct sg_gpu_request *r
                 *ret = c;
         return found;
 }
+
+/* Keeping */
+
+static void add_up_to(struct sg_gpu_choice *c, uint64_t set, size_t n)
+{
+        sg_gpu_foreach (i, set)
+                if (c->n < n)
+                        c->gpus[c->n++] = (uint8_t)i;
+}
+
+/* The type of which there are enough then, and of those the one with the most that are free now. */
+static uint64_t type_to_keep(const struct sg_gpu_pool *pool, uint64_t able_then, uint64_t able_now,
+                             size_t n)
+{
+        uint64_t best = 0;
+
+        for (uint64_t rest = able_then; rest;) {
+                uint64_t alike = sg_gpu_alike(pool, rest, (uint64_t)__builtin_ctzll(rest));
+
+                rest &= ~alike;
+                if ((size_t)__builtin_popcountll(alike) >= n &&
+                    (!best || __builtin_popcountll(alike & able_now) >
+                                      __builtin_popcountll(best & able_now)))
+                        best = alike;
+        }
+        return best;
+}
+
+bool sg_gpu_keep(const struct sg_gpu_pool *now, const struct sg_gpu_pool *then,
+                 const struct sg_gpu_request *r, bool free_first, struct sg_gpu_choice *ret)
+{
+        struct sg_gpu_choice c = {.instance = SG_GPU_NONE, .share = SG_GPU_WHOLE};
+        uint64_t able_now, type, first;
+
+        if (r->mig || r->share < SG_GPU_WHOLE || r->ids)
+                return sg_gpu_place(then, r, ret);
+        able_now = now->known ? sg_gpu_able(now, r, SG_GPU_NOW) : 0;
+        type = then->known ? type_to_keep(then, sg_gpu_able(then, r, SG_GPU_NOW), able_now, r->min)
+                           : 0;
+        if (!type)
+                return false;
+        first = free_first ? type & able_now : type & ~able_now;
+        add_up_to(&c, first, r->min);
+        add_up_to(&c, type & ~first, r->min);
+        *ret = c;
+        return true;
+}

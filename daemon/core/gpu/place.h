@@ -39,6 +39,7 @@ struct sg_gpu_hold {
 /* What is left of one GPU. */
 struct sg_gpu_room {
         bool closed;   /* nobody gets anything of it now: it isn't in order, or isn't known */
+        bool leaving;  /* … only because a job that has ended isn't quite gone: soon again */
         bool excluded; /* nobody ever does */
         bool foreign;  /* somebody else's process is on it: it isn't whole */
         uint8_t users; /* jobs that use it and weren't given it */
@@ -53,6 +54,7 @@ struct sg_gpu_room {
 
 struct sg_gpu_pool {
         const struct sg_gpu_inventory *inventory; /* borrowed; NULL: there never was one */
+        uint64_t changes;                         /* counts up with whatever is changed in it */
         bool known;                               /* else nobody can say what is free now */
         const struct sg_gpu_hold *holds;          /* borrowed; by job, then GPU */
         size_t n_holds;
@@ -72,6 +74,8 @@ void sg_gpu_pool_init(struct sg_gpu_pool *ret, const struct sg_gpu_inventory *in
 void sg_gpu_pool_take(struct sg_gpu_pool *pool, const struct sg_gpu_choice *choice);
 /* As if the job had ended. Once for each job. */
 void sg_gpu_pool_release(struct sg_gpu_pool *pool, uint64_t job);
+/* As if what is leaving had left. */
+void sg_gpu_pool_settle(struct sg_gpu_pool *pool);
 /* 1/10000 of the free memory that isn't on wholly free GPUs; UNKNOWN. */
 uint64_t sg_gpu_fragmentation_pm(const struct sg_gpu_pool *pool);
 
@@ -111,6 +115,12 @@ bool sg_gpu_place(const struct sg_gpu_pool *pool, const struct sg_gpu_request *r
 
 /* Of GPUs in all; of an instance: what it is of one, by memory. */
 uint64_t sg_gpu_choice_hundredths(const struct sg_gpu_pool *pool, const struct sg_gpu_choice *c);
+
+/* What is to be kept of `now` for a request that fits in `then`, when others will have ended: of
+ * whole GPUs those that are free now, or, unless free_first, as few of these as will do. False: it
+ * doesn't fit then, either. */
+bool sg_gpu_keep(const struct sg_gpu_pool *now, const struct sg_gpu_pool *then,
+                 const struct sg_gpu_request *r, bool free_first, struct sg_gpu_choice *ret);
 
 /* "2 GPUs of type A100*, 1 free". */
 #define SG_GPU_LACK_TEXT_MAX 512

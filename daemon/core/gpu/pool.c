@@ -128,6 +128,7 @@ static void take_memory(struct sg_gpu_room *room, uint64_t bytes)
 
 void sg_gpu_pool_take(struct sg_gpu_pool *pool, const struct sg_gpu_choice *choice)
 {
+        pool->changes++;
         for (size_t k = 0; k < choice->n; k++) {
                 struct sg_gpu_room *room = &pool->rooms[choice->gpus[k]];
 
@@ -173,8 +174,25 @@ static size_t first_hold(const struct sg_gpu_pool *pool, uint64_t job)
 
 void sg_gpu_pool_release(struct sg_gpu_pool *pool, uint64_t job)
 {
+        pool->changes++;
         for (size_t i = first_hold(pool, job); i < pool->n_holds && pool->holds[i].job == job; i++)
                 give_back(pool, &pool->holds[i]);
+}
+
+void sg_gpu_pool_settle(struct sg_gpu_pool *pool)
+{
+        pool->changes++;
+        for (size_t i = 0; i < sg_gpu_pool_n(pool); i++) {
+                struct sg_gpu_room *room = &pool->rooms[i];
+
+                if (!room->leaving)
+                        continue;
+                room->closed = room->foreign = false;
+                room->left = room->usable;
+                for (size_t k = 0; k < pool->n_holds; k++)
+                        if (pool->holds[k].gpu == i && room->left != SG_GPU_UNKNOWN)
+                                take_memory(room, pool->holds[k].promised);
+        }
 }
 
 /* Figures */

@@ -14,9 +14,12 @@ struct sg_stock {
         uint64_t declared_used; /* of what is in use: the part of running jobs that declare it */
 };
 
+struct sg_gpu_pool; /* core/gpu/place.h */
+
 /* The node at one moment. */
 struct sg_node_snapshot {
         uint64_t now_usec; /* of a clock that nobody sets */
         uint64_t cpus;
         struct sg_stock stocks[SG_STOCKS_MAX]; /* by enum sg_stock_kind */
+        const struct sg_gpu_pool *gpus;        /* NULL: none are given out */
 };

@@ -10,8 +10,8 @@
  * will be: it may pass for PATIENCE. So may any job while the end of jobs alone doesn't help the
  * head.
  *
- * What a head lacks is what it waits for. A job that wants nothing of that is never held up by it,
- * and takes slots and other stocks as if the head weren't there.
+ * What a head lacks is what it waits for; GPUs are in gpus.c. A job that wants nothing of that is
+ * never held up by it, and takes slots and other stocks as if the head weren't there.
  */
 #include "core/queue/internal.h"
 
@@ -53,7 +53,7 @@ static void leave(const struct sg_queue *q, const struct sg_lane *lane,
         }
         o->slots -= sg_queue_takes_slot(e, lane);
         o->running_class -= counts && e->lane->class == lane->class;
-        o->running_lane -= e->lane == lane;
+        o->running_lane -= sg_lane_is_own(e->lane, lane);
 }
 
 /* All have ended but those of which nobody knows when, and that have passed the head. */
@@ -119,7 +119,7 @@ static struct outlook look(const struct sg_queue *q, const struct sg_node_snapsh
                 .at_usec = node->now_usec,
                 .slots = sg_lane_slots_taken(q, lane),
                 .running_class = sg_lane_class_running(lane),
-                .running_lane = lane->running,
+                .running_lane = sg_lane_running(lane),
         };
 
         for (size_t k = 0; k < q->n_stocks; k++)
@@ -134,7 +134,8 @@ static struct outlook look(const struct sg_queue *q, const struct sg_node_snapsh
 static bool is_reserved(const struct sg_queue *q, const struct sg_node_snapshot *node,
                         const struct sg_reservation *r, const struct outlook *now)
 {
-        bool same = r->changes == q->changes && r->now_usec == node->now_usec;
+        bool same = r->changes == q->changes && r->now_usec == node->now_usec &&
+                    (!node->gpus || r->gpu_changes == node->gpus->changes);
 
         for (size_t k = 0; same && k < q->n_stocks; k++)
                 same = r->taken[k] == now->levels[k].taken;
@@ -169,9 +170,12 @@ void sg_lane_reserve(const struct sg_queue *q, const struct sg_node_snapshot *no
                 .class_slot = o.running_class + 2 <= lane->class->caps.max_jobs,
                 .user_slot = o.running_lane + 2 <= lane->class->caps.max_jobs_per_user,
                 .changes = q->changes,
+                .gpu_changes = node->gpus ? node->gpus->changes : 0,
                 .now_usec = node->now_usec,
         };
         reserve_stocks(q, node, sg_lane_head(lane), &o, &lane->reserved);
+        if (lane->gpus)
+                sg_lane_reserve_gpus(q, node, sg_lane_head(lane), &lane->reserved);
 }
 
 static bool leaves_slots(const struct sg_lane *lane, const struct sg_lane *of)
@@ -202,8 +206,8 @@ static bool can_ever_fit(const struct sg_queue *q, const struct sg_node_snapshot
         return q->n_running > 0;
 }
 
-static bool ends_before(const struct sg_node_snapshot *node, const struct sg_reservation *r,
-                        const struct sg_queue_entry *e)
+bool sg_queue_ends_before(const struct sg_node_snapshot *node, const struct sg_reservation *r,
+                          const struct sg_queue_entry *e)
 {
         return e->limit_usec > 0 && r->at_usec != SG_UNLIMITED &&
                e->limit_usec <= r->at_usec - node->now_usec;
@@ -235,7 +239,7 @@ bool sg_lane_lets_pass(const struct sg_queue *q, const struct sg_node_snapshot *
         const struct sg_reservation *r = &lane->reserved;
         bool backfill = lane->class->caps.backfill;
 
-        if (!competes(q, node, head, e))
+        if (r->lacks_gpus || !competes(q, node, head, e))
                 return true;
         if (!backfill && of == lane)
                 return false;
@@ -243,7 +247,7 @@ bool sg_lane_lets_pass(const struct sg_queue *q, const struct sg_node_snapshot *
                 return true;
         if (!backfill)
                 return false;
-        if (ends_before(node, r, e))
+        if (sg_queue_ends_before(node, r, e))
                 return true;
         if (!leaves_slots(lane, of) || (!r->in_vain && !fits_beside(q, r, e)))
                 return false;

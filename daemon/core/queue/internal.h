@@ -14,6 +14,7 @@ struct sg_queue_user {
         uint64_t slots, own_slots;    /* that its jobs take; of those: from itself alone */
         uint64_t n_at_once, n_passed; /* of what runs: started at once and takes a slot; passed */
         uint64_t last_start;          /* value of queue.starts; 0 = never */
+        uint64_t gpu_hundredths;      /* that its jobs hold */
 };
 
 struct sg_queue_caps {
@@ -38,19 +39,34 @@ struct sg_reservation {
         bool node_slot;               /* one more may have a slot than the head … */
         bool class_slot;              /* … in its class … */
         bool user_slot;               /* … and of its user in it */
+        /* Of GPUs: whether it lacks them, those that it will have, and by whose end. Never: no end
+         * of a job helps it. */
+        bool lacks_gpus, never;
+        struct sg_gpu_choice kept;
+        uint64_t until_n;
         /* For this state of the queue and the node. */
-        uint64_t changes, now_usec, taken[SG_STOCKS_MAX];
+        uint64_t changes, gpu_changes, now_usec, taken[SG_STOCKS_MAX];
 };
 
-/* Made when first needed, dropped with its last entry. */
+/* Made when first needed, dropped with its last entry. Those who want GPUs have another one than
+ * the other jobs of their user in their class, its peer. */
 struct sg_lane {
         struct sg_list link;
         struct sg_list waiting;
         struct sg_queue_user *user;
         struct sg_queue_class *class;
         uint64_t running, aside, n_waiting; /* aside: of those that run */
-        bool numbered; /* so that a list of all jobs doesn't walk the lane for each */
+        bool gpus;
+        struct sg_lane *peer; /* NULL: there is none */
+        bool numbered;        /* so that a list of all jobs doesn't walk the lane for each */
         struct sg_reservation reserved; /* of its head, during a decision */
+        /* Whether its head has its GPUs, in this state of the queue and of this pool. */
+        struct {
+                const struct sg_queue_entry *head;
+                const struct sg_gpu_pool *pool;
+                uint64_t changes, gpu_changes;
+                bool has;
+        } looked;
 };
 
 /* What is promised of a stock. */
@@ -71,6 +87,7 @@ struct sg_queue {
         uint64_t changes; /* counts up: what was worked out before holds no more */
         uint64_t starts;  /* counts up; orders users by their last start */
         uint64_t jobs_per_cpu, max_jobs;
+        struct sg_gpu_choice choice;   /* of the last start */
         struct sg_queue_caps fallback; /* of a class that isn't configured: the default class's */
 };
 
@@ -111,13 +128,26 @@ static inline uint64_t sg_lane_slots_taken(const struct sg_queue *q, const struc
 
 static inline uint64_t sg_lane_class_running(const struct sg_lane *lane)
 {
-        return lane->class->running - lane->class->aside + lane->aside;
+        return lane->class->running - lane->class->aside + lane->aside +
+               (lane->peer ? lane->peer->aside : 0);
+}
+
+/* Of this user in this class. */
+static inline uint64_t sg_lane_running(const struct sg_lane *lane)
+{
+        return lane->running + (lane->peer ? lane->peer->running : 0);
+}
+
+static inline bool sg_lane_is_own(const struct sg_lane *a, const struct sg_lane *b)
+{
+        return a->class == b->class && a->user == b->user;
 }
 
 /* NULL: none such (yet). */
 struct sg_queue_user *sg_queue_find_user(const struct sg_queue *q, uint64_t uid);
 struct sg_queue_class *sg_queue_find_class(const struct sg_queue *q, const char *name);
-struct sg_lane *sg_queue_find_lane(const struct sg_queue *q, const char *class, uint64_t uid);
+struct sg_lane *sg_queue_find_lane(const struct sg_queue *q, const char *class, uint64_t uid,
+                                   bool gpus);
 
 /* Out of the lane's order. */
 void sg_lane_take(struct sg_queue_entry *e);
@@ -144,10 +174,30 @@ bool sg_stock_lasts(const struct sg_queue *q, const struct sg_node_snapshot *nod
 bool sg_queue_fits(const struct sg_queue *q, const struct sg_node_snapshot *node,
                    const struct sg_queue_entry *e);
 
+/* gpus.c: whether it wants none, or could have them now; what is reserved for a head that wants
+ * some; and what is left for one that wants some of `lane` beside those who have their turn before
+ * it: whether that is enough. */
+bool sg_queue_has_gpus(const struct sg_queue *q, const struct sg_node_snapshot *node,
+                       const struct sg_queue_entry *e);
+void sg_lane_reserve_gpus(const struct sg_queue *q, const struct sg_node_snapshot *node,
+                          const struct sg_queue_entry *e, struct sg_reservation *r);
+bool sg_queue_leaves_gpus(const struct sg_queue *q, const struct sg_node_snapshot *node,
+                          const struct sg_lane *lane, const struct sg_queue_entry *e,
+                          struct sg_gpu_pool *ret);
+bool sg_queue_is_patient(const struct sg_node_snapshot *node, const struct sg_queue_entry *e);
+
+/* next.c */
+bool sg_lane_goes_before(const struct sg_node_snapshot *node, const struct sg_lane *a,
+                         const struct sg_lane *b);
+bool sg_lane_is_short(const struct sg_queue *q, const struct sg_node_snapshot *node,
+                      const struct sg_lane *lane);
+
 /* backfill.c: whether e, which is of lane `of`, may start before the head of `lane`, which
  * doesn't fit and for which something is reserved. */
 void sg_lane_reserve(const struct sg_queue *q, const struct sg_node_snapshot *node,
                      struct sg_lane *lane);
+bool sg_queue_ends_before(const struct sg_node_snapshot *node, const struct sg_reservation *r,
+                          const struct sg_queue_entry *e);
 bool sg_lane_lets_pass(const struct sg_queue *q, const struct sg_node_snapshot *node,
                        const struct sg_lane *lane, const struct sg_lane *of,
                        const struct sg_queue_entry *e);

@@ -39,7 +39,7 @@ static bool class_has_room(const struct sg_lane *lane)
         const struct sg_queue_caps *caps = &lane->class->caps;
 
         return sg_lane_class_running(lane) < caps->max_jobs &&
-               lane->running < caps->max_jobs_per_user;
+               sg_lane_running(lane) < caps->max_jobs_per_user;
 }
 
 static int64_t lane_priority(const struct sg_lane *lane)
@@ -49,10 +49,35 @@ static int64_t lane_priority(const struct sg_lane *lane)
                        : 0;
 }
 
-/* Fewest slots, longest without a start, first come; within a user what is to start at once, then
- * priority, then age. */
-static bool lane_goes_before(const struct sg_lane *a, const struct sg_lane *b)
+/* Whoever has waited for GPUs beyond patience is before all who want some, the longest first. */
+static bool waits_longer(const struct sg_node_snapshot *node, const struct sg_lane *a,
+                         const struct sg_lane *b, bool *ret)
 {
+        const struct sg_queue_entry *x = sg_lane_head(a), *y = sg_lane_head(b);
+        bool x_waits, y_waits;
+
+        if (!a->gpus || !b->gpus)
+                return false;
+        x_waits = a->n_waiting > 0 && !sg_queue_is_patient(node, x);
+        y_waits = b->n_waiting > 0 && !sg_queue_is_patient(node, y);
+        if (!x_waits && !y_waits)
+                return false;
+        *ret = x_waits != y_waits ? x_waits
+               : x->unfit_since_usec != y->unfit_since_usec
+                       ? x->unfit_since_usec < y->unfit_since_usec
+                       : x->n < y->n;
+        return true;
+}
+
+/* Fewest slots, longest without a start, first come; among those who want GPUs before all that the
+ * fewest of these. Within a user what is to start at once, then priority, then age. */
+bool sg_lane_goes_before(const struct sg_node_snapshot *node, const struct sg_lane *a,
+                         const struct sg_lane *b)
+{
+        bool before;
+
+        if (waits_longer(node, a, b, &before))
+                return before;
         if (a->user == b->user) {
                 if (sg_lane_head(a)->at_once != sg_lane_head(b)->at_once)
                         return sg_lane_head(a)->at_once;
@@ -60,6 +85,8 @@ static bool lane_goes_before(const struct sg_lane *a, const struct sg_lane *b)
                         return lane_priority(a) > lane_priority(b);
                 return sg_lane_head(a)->n < sg_lane_head(b)->n;
         }
+        if (a->gpus && b->gpus && a->user->gpu_hundredths != b->user->gpu_hundredths)
+                return a->user->gpu_hundredths < b->user->gpu_hundredths;
         if (a->user->slots != b->user->slots)
                 return a->user->slots < b->user->slots;
         if (a->user->last_start != b->user->last_start)
@@ -74,8 +101,8 @@ static bool lane_is_candidate(const struct sg_queue *q, const struct sg_node_sna
                has_slot(q, node, lane, sg_lane_head(lane));
 }
 
-static bool lane_is_short(const struct sg_queue *q, const struct sg_node_snapshot *node,
-                          const struct sg_lane *lane)
+bool sg_lane_is_short(const struct sg_queue *q, const struct sg_node_snapshot *node,
+                      const struct sg_lane *lane)
 {
         return lane_is_candidate(q, node, lane) && !sg_queue_fits(q, node, sg_lane_head(lane));
 }
@@ -87,7 +114,7 @@ static bool reserve(const struct sg_queue *q, const struct sg_node_snapshot *nod
         bool any = false;
 
         sg_list_foreach (lane, &q->lanes, link)
-                if (lane_is_short(q, node, lane)) {
+                if (sg_lane_is_short(q, node, lane)) {
                         sg_lane_reserve(q, node, lane);
                         any = true;
                 }
@@ -100,11 +127,13 @@ static bool may_pass(const struct sg_queue *q, const struct sg_node_snapshot *no
 {
         struct sg_lane *it;
 
+        if (e->gpu && !sg_queue_leaves_gpus(q, node, lane, e, NULL))
+                return false;
         if (e->at_once)
                 return true;
         sg_list_foreach (it, &q->lanes, link)
-                if ((it->class != lane->class || it->user != lane->user) &&
-                    lane_is_short(q, node, it) && lane_goes_before(it, lane) &&
+                if ((!sg_lane_is_own(it, lane) || it->gpus != lane->gpus) &&
+                    sg_lane_is_short(q, node, it) && sg_lane_goes_before(node, it, lane) &&
                     !sg_lane_lets_pass(q, node, it, lane, e))
                         return false;
         return true;
@@ -114,7 +143,7 @@ static bool may_pass(const struct sg_queue *q, const struct sg_node_snapshot *no
 static bool may_pass_head(const struct sg_queue *q, const struct sg_node_snapshot *node,
                           const struct sg_lane *lane, const struct sg_queue_entry *e)
 {
-        return lane_is_short(q, node, lane) && has_slot(q, node, lane, e) &&
+        return sg_lane_is_short(q, node, lane) && has_slot(q, node, lane, e) &&
                sg_queue_fits(q, node, e) &&
                (e->at_once || sg_lane_lets_pass(q, node, lane, lane, e));
 }
@@ -140,22 +169,36 @@ static struct sg_queue_entry *startable(const struct sg_queue *q,
         return NULL;
 }
 
-/* Of all lanes the one whose turn it is. */
-static struct sg_queue_entry *choose(const struct sg_queue *q, const struct sg_node_snapshot *node,
-                                     bool any_short)
+/* Of all lanes with or without GPUs the one whose turn it is. */
+static struct sg_queue_entry *choose_of(const struct sg_queue *q,
+                                        const struct sg_node_snapshot *node, bool any_short,
+                                        bool gpus)
 {
         struct sg_queue_entry *best = NULL, *e;
         struct sg_lane *lane;
 
         sg_list_foreach (lane, &q->lanes, link) {
-                if (!lane_is_candidate(q, node, lane) ||
-                    (best && !lane_goes_before(lane, best->lane)))
+                if (lane->gpus != gpus || !lane_is_candidate(q, node, lane) ||
+                    (best && !sg_lane_goes_before(node, lane, best->lane)))
                         continue;
                 e = startable(q, node, lane, any_short);
                 if (e)
                         best = e;
         }
         return best;
+}
+
+/* Lanes with GPUs go by other figures among themselves than beside those without: only two that are
+ * the first of their kind have an order that doesn't depend on others. */
+static struct sg_queue_entry *choose(const struct sg_queue *q, const struct sg_node_snapshot *node,
+                                     bool any_short)
+{
+        struct sg_queue_entry *without = choose_of(q, node, any_short, false);
+        struct sg_queue_entry *with = choose_of(q, node, any_short, true);
+
+        if (!without || !with)
+                return with ?: without;
+        return sg_lane_goes_before(node, with->lane, without->lane) ? with : without;
 }
 
 /* Heads that have their turn before `e` (NULL: all) and don't fit. */
@@ -165,8 +208,8 @@ static void note_all_unfit(const struct sg_queue *q, const struct sg_node_snapsh
         struct sg_lane *it;
 
         sg_list_foreach (it, &q->lanes, link)
-                if (lane_is_short(q, node, it) &&
-                    (!e || it == e->lane || lane_goes_before(it, e->lane)))
+                if (sg_lane_is_short(q, node, it) &&
+                    (!e || it == e->lane || sg_lane_goes_before(node, it, e->lane)))
                         note_unfit(q, node, sg_lane_head(it));
 }
 
@@ -175,8 +218,19 @@ static bool may_be_passed(const struct sg_queue_entry *e)
         return !e->passed && e->lane->user->n_passed < SG_QUEUE_PASSED_MAX;
 }
 
+/* Where its GPUs are, beside those that are kept for others. */
+static void place(struct sg_queue *q, const struct sg_node_snapshot *node, struct sg_queue_entry *e)
+{
+        struct sg_gpu_pool left;
+
+        if (e->gpu && sg_queue_leaves_gpus(q, node, e->lane, e, &left) &&
+            sg_gpu_place(&left, e->gpu, &q->choice))
+                e->gpu_hundredths = sg_gpu_choice_hundredths(&left, &q->choice);
+}
+
 static void start(struct sg_queue *q, const struct sg_node_snapshot *node, struct sg_queue_entry *e)
 {
+        place(q, node, e);
         sg_lane_take(e);
         e->lane->n_waiting--;
         q->n_waiting--;
@@ -242,6 +296,11 @@ struct sg_queue_entry *sg_queue_next(struct sg_queue *q, const struct sg_node_sn
         return e;
 }
 
+const struct sg_gpu_choice *sg_queue_choice(const struct sg_queue *q)
+{
+        return &q->choice;
+}
+
 /* Why not */
 
 /* Those that take slots and will be passed soon. */
@@ -287,10 +346,27 @@ static void explain_room(const struct sg_queue *q, const struct sg_lane *lane,
         } else if (sg_lane_class_running(lane) >= caps->max_jobs) {
                 full(ret, SG_PENDING_CLASS_FULL, sg_lane_class_running(lane), caps->max_jobs);
                 ret->class = lane->class->name;
-        } else if (lane->running >= caps->max_jobs_per_user) {
-                full(ret, SG_PENDING_CLASS_USER_FULL, lane->running, caps->max_jobs_per_user);
+        } else if (sg_lane_running(lane) >= caps->max_jobs_per_user) {
+                full(ret, SG_PENDING_CLASS_USER_FULL, sg_lane_running(lane),
+                     caps->max_jobs_per_user);
                 ret->class = lane->class->name;
         }
+}
+
+/* What it lacks of GPUs, and who may give it back. */
+static void explain_gpus(const struct sg_queue *q, const struct sg_queue_entry *e,
+                         const struct sg_node_snapshot *node, struct sg_pending_info *ret)
+{
+        struct sg_reservation r = {.at_usec = SG_UNLIMITED};
+
+        ret->gpu = e->gpu;
+        if (node->gpus)
+                (void)sg_gpu_fits(node->gpus, e->gpu, &ret->lack);
+        else
+                ret->lack.kind = SG_GPU_LACK_UNKNOWN;
+        sg_lane_reserve_gpus(q, node, e, &r);
+        ret->until_n = r.until_n;
+        ret->until_usec = r.until_n > 0 ? r.at_usec : 0;
 }
 
 static void explain_stocks(const struct sg_queue *q, const struct sg_queue_entry *e,
@@ -319,7 +395,9 @@ static void explain_turn(const struct sg_queue *q, const struct sg_lane *lane,
                 ret->why = SG_PENDING_TURN;
                 ret->ahead = ahead;
                 ret->head = head->n;
-                if (!sg_queue_fits(q, node, head))
+                if (!sg_queue_has_gpus(q, node, head))
+                        explain_gpus(q, head, node, ret);
+                else if (!sg_queue_fits(q, node, head))
                         explain_stocks(q, head, node, ret);
         } else if (!may_pass(q, node, lane, e)) {
                 ret->why = SG_PENDING_KEPT;
@@ -337,6 +415,11 @@ static void explain(const struct sg_queue *q, const struct sg_lane *lane,
                 return;
         if (sg_queue_fits(q, node, e)) {
                 explain_turn(q, lane, e, ahead, node, ret);
+                return;
+        }
+        if (!sg_queue_has_gpus(q, node, e)) {
+                ret->why = SG_PENDING_GPUS;
+                explain_gpus(q, e, node, ret);
                 return;
         }
         ret->why = SG_PENDING_SHORT;
@@ -390,13 +473,15 @@ void sg_queue_would_start(const struct sg_queue *q, const struct sg_job *j,
         struct sg_queue_entry e = {.n = UINT64_MAX};
         struct sg_queue_user user = {.uid = j->uid, .joined = UINT64_MAX};
         struct sg_queue_class class = {.caps = q->fallback};
-        const struct sg_lane *existing = sg_queue_find_lane(q, j->class, j->uid);
+        const struct sg_lane *existing = sg_queue_find_lane(q, j->class, j->uid, j->gpu != NULL);
         struct sg_lane lane = {
                 .user = sg_queue_find_user(q, j->uid) ?: &user,
                 .class = sg_queue_find_class(q, j->class) ?: &class,
                 .running = existing ? existing->running : 0,
                 .aside = existing ? existing->aside : 0,
                 .n_waiting = 1,
+                .gpus = j->gpu != NULL,
+                .peer = sg_queue_find_lane(q, j->class, j->uid, j->gpu == NULL),
         };
         uint64_t ahead;
 

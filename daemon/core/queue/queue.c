@@ -97,19 +97,21 @@ static struct sg_queue_class *class_get(struct sg_queue *q, const char *name)
         return c;
 }
 
-struct sg_lane *sg_queue_find_lane(const struct sg_queue *q, const char *class, uint64_t uid)
+struct sg_lane *sg_queue_find_lane(const struct sg_queue *q, const char *class, uint64_t uid,
+                                   bool gpus)
 {
         struct sg_lane *lane;
 
         sg_list_foreach (lane, &q->lanes, link)
-                if (lane->user->uid == uid && strcmp(lane->class->name, class) == 0)
+                if (lane->gpus == gpus && lane->user->uid == uid &&
+                    strcmp(lane->class->name, class) == 0)
                         return lane;
         return NULL;
 }
 
-static struct sg_lane *lane_get(struct sg_queue *q, const char *class, uint64_t uid)
+static struct sg_lane *lane_get(struct sg_queue *q, const char *class, uint64_t uid, bool gpus)
 {
-        struct sg_lane *lane = sg_queue_find_lane(q, class, uid);
+        struct sg_lane *lane = sg_queue_find_lane(q, class, uid, gpus);
         struct sg_queue_user *u;
         struct sg_queue_class *c;
 
@@ -123,6 +125,10 @@ static struct sg_lane *lane_get(struct sg_queue *q, const char *class, uint64_t 
         sg_list_init(&lane->waiting);
         lane->user = u;
         lane->class = c;
+        lane->gpus = gpus;
+        lane->peer = sg_queue_find_lane(q, class, uid, !gpus);
+        if (lane->peer)
+                lane->peer->peer = lane;
         sg_list_append(&q->lanes, &lane->link);
         return lane;
 }
@@ -131,6 +137,8 @@ static void lane_release(struct sg_lane *lane)
 {
         if (lane->running > 0 || lane->n_waiting > 0)
                 return;
+        if (lane->peer)
+                lane->peer->peer = NULL;
         sg_list_remove(&lane->link);
         free(lane);
 }
@@ -213,6 +221,7 @@ void sg_queue_account_running(struct sg_queue *q, struct sg_queue_entry *e)
         e->running = true;
         e->lane->running++;
         e->lane->class->running++;
+        e->lane->user->gpu_hundredths += e->gpu_hundredths;
         q->n_running++;
         count_slot(q, e, 1);
         running_insert(q, e);
@@ -267,6 +276,7 @@ void sg_queue_describe(const struct sg_queue *q, struct sg_queue_entry *e, const
                        const struct sg_class_history *h)
 {
         e->at_once = j->foreground;
+        e->gpu = j->gpu;
         e->priority = j->priority;
         for (size_t k = 0; k < q->n_stocks; k++)
                 e->need[k] = q->types[k].need_of(j);
@@ -279,11 +289,13 @@ void sg_queue_describe(const struct sg_queue *q, struct sg_queue_entry *e, const
 int sg_queue_add(struct sg_queue *q, struct sg_queue_entry *e, const char *class, uint64_t uid,
                  bool running)
 {
-        struct sg_lane *lane = lane_get(q, class, uid);
+        struct sg_lane *lane = lane_get(q, class, uid, e->gpu != NULL);
 
         if (!lane)
                 return -ENOMEM;
         e->lane = lane;
+        if (!running)
+                e->gpu_hundredths = 0;
         e->running = e->aside = e->passed = e->quiet = false;
         e->idle_usec = SG_UNLIMITED;
         e->unfit_since_usec = e->start = 0;
@@ -310,6 +322,7 @@ void sg_queue_remove(struct sg_queue *q, struct sg_queue_entry *e)
                 count_slot(q, e, -1);
                 lane->running--;
                 lane->class->running--;
+                lane->user->gpu_hundredths -= e->gpu_hundredths;
                 q->n_running--;
                 running_take(q, e);
         } else {
@@ -341,6 +354,27 @@ void sg_queue_change(struct sg_queue *q, struct sg_queue_entry *e, int64_t prior
         else if (e->lane)
                 reorder(e);
         q->changes++;
+}
+
+int sg_queue_set_gpus(struct sg_queue *q, struct sg_queue_entry *e,
+                      const struct sg_gpu_request *gpu)
+{
+        struct sg_lane *from = e->lane, *to;
+
+        if (from && !e->running && from->gpus != (gpu != NULL)) {
+                to = lane_get(q, from->class->name, from->user->uid, gpu != NULL);
+                if (!to)
+                        return -ENOMEM;
+                sg_lane_take(e);
+                from->n_waiting--;
+                e->lane = to;
+                lane_insert(to, e);
+                to->n_waiting++;
+                lane_release(from);
+        }
+        e->gpu = gpu;
+        q->changes++;
+        return 0;
 }
 
 /* Configuration */

@@ -20,10 +20,17 @@
  * its own lane; of those that don't declare what they take nobody knows that, and they pass it for
  * PATIENCE. Who wants nothing of what a head lacks isn't held up by it.
  *
+ * GPUs (core/gpu) are no stock: which ones a job gets matters. Who wants some waits in a lane of
+ * its own beside that of its user's other jobs, and as long as it lacks them it keeps nothing else
+ * from anybody. Of users who want GPUs the one who holds the fewest has the next turn. A head that
+ * waits for them is passed by jobs that leave it those that it will have, or have ended by then, as
+ * far as anybody can tell when that is; after PATIENCE the GPUs that are free are kept for it.
+ *
  * Pure: no clock, no I/O. Entries are embedded in the caller's jobs and never owned.
  */
 
 #include "base/list.h"
+#include "core/gpu/place.h"
 #include "core/job/history.h"
 #include "core/job/job.h"
 #include "core/measure/node.h"
@@ -47,9 +54,11 @@ struct sg_queue_entry {
         uint64_t need[SG_STOCKS_MAX]; /* as sg_stock_type.need_of() says it */
         /* What some orders and backfill go by; 0 = not known, none. */
         double size, used; /* CPU-seconds: expected in all; of those, used by attempts before */
-        uint64_t deadline_usec; /* of the real time */
-        uint64_t limit_usec;    /* it runs no longer than that */
-        bool at_once;           /* here and now: it needs no slot */
+        uint64_t deadline_usec;           /* of the real time */
+        uint64_t limit_usec;              /* it runs no longer than that */
+        const struct sg_gpu_request *gpu; /* NULL: it wants none; borrowed while it is queued */
+        uint64_t gpu_hundredths;          /* that it holds; by the caller, if it runs already */
+        bool at_once;                     /* here and now: it needs no slot */
         bool running;
         bool aside;            /* it counts for its own user alone */
         bool passed;           /* it takes no slot */
@@ -68,8 +77,9 @@ enum sg_pending {
         SG_PENDING_CLASS_FULL,
         SG_PENDING_CLASS_USER_FULL,
         SG_PENDING_SHORT, /* of a stock */
-        SG_PENDING_TURN,  /* one of its lane is before it, and not for any of these */
-        SG_PENDING_KEPT,  /* the node is kept for one that has waited longer than PATIENCE */
+        SG_PENDING_GPUS,
+        SG_PENDING_TURN, /* one of its lane is before it, and not for any of these */
+        SG_PENDING_KEPT, /* the node is kept for one that has waited longer than PATIENCE */
 };
 
 struct sg_pending_info {
@@ -83,6 +93,12 @@ struct sg_pending_info {
          * TURN: the same of the first job of the lane; NULL = that isn't why it waits. */
         const struct sg_stock_type *stock;
         uint64_t need, free;
+        /* GPUS: what it asks for and what is lacking; TURN: the same of the first job of the lane,
+         * NULL = that isn't why it waits. And the job by whose end it fits at the latest; 0: none
+         * says. */
+        const struct sg_gpu_request *gpu;
+        struct sg_gpu_lack lack;
+        uint64_t until_n, until_usec;
         const char *class; /* CLASS_*: its name, the queue's or the job's */
 };
 
@@ -108,6 +124,10 @@ void sg_queue_remove(struct sg_queue *q, struct sg_queue_entry *e);
 void sg_queue_change(struct sg_queue *q, struct sg_queue_entry *e, int64_t priority,
                      const uint64_t need[SG_STOCKS_MAX]);
 
+/* What a waiting entry asks for of GPUs is another thing now. -ENOMEM: it is as it was. */
+int sg_queue_set_gpus(struct sg_queue *q, struct sg_queue_entry *e,
+                      const struct sg_gpu_request *gpu);
+
 /* A running entry whose program takes its time to begin has a place of its user's, and of nobody
  * else's: of the node and of its class. What it declares of stocks counts for all, as it may begin
  * at any time. */
@@ -122,6 +142,9 @@ bool sg_queue_set_use(struct sg_queue *q, struct sg_queue_entry *e, const struct
  * not needed. */
 struct sg_queue_entry *sg_queue_next(struct sg_queue *q, const struct sg_node_snapshot *node,
                                      uint64_t *ret_retry_usec);
+/* The GPUs of the one that was started last, if it asks for any: they are to be taken out of the
+ * pool before the queue is asked for the next. */
+const struct sg_gpu_choice *sg_queue_choice(const struct sg_queue *q);
 
 /* Why a waiting entry waits. Once sg_queue_next() has given NULL for this node it is never NONE. */
 void sg_queue_explain(const struct sg_queue *q, const struct sg_queue_entry *e,

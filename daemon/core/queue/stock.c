@@ -52,5 +52,5 @@ bool sg_queue_fits(const struct sg_queue *q, const struct sg_node_snapshot *node
         for (size_t k = 0; k < q->n_stocks; k++)
                 if (!sg_stock_lasts(q, node, k, e))
                         return false;
-        return true;
+        return sg_queue_has_gpus(q, node, e);
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GIB (UINT64_C(1) << 30)
+#define GIB (1ULL << 30)
 
 struct gpu_node {
         struct sg_gpu_inventory inventory;
