@@ -69,6 +69,12 @@ NEEDS_bench-parse := build bench
 bench-parse: $(O)/tests/bench/bench_parse
 	@$(O)/tests/bench/bench_parse
 
+#h make bench-gpu-place how long one job's GPUs are looked for, on 16 GPUs and 64 MIG instances; and what placement is worth
+RUNS += bench-gpu-place
+NEEDS_bench-gpu-place := build check bench
+bench-gpu-place: $(O)/tests/bench/bench_gpu_place $(O)/tests/unit/core/gpu/test_place_table
+	@$(O)/tests/bench/bench_gpu_place && $(O)/tests/unit/core/gpu/test_place_table
+
 #h make bench-omp       OpenMP programs: under a quota, two of which one comes later, and alone; beside fixed threads
 RUNS += bench-omp
 NEEDS_bench-omp := build check
