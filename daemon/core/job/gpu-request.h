@@ -8,6 +8,13 @@
 #define SG_GPU_SHARE_MIN 5U
 #define SG_GPU_SHARE_MAX 95U
 
+/* What an attempt took of its GPUs, as measured; SG_UNLIMITED = not known. */
+struct sg_gpu_used {
+        uint64_t memory_peak_bytes; /* of the GPU on which it was most */
+        uint64_t usec;              /* that its GPUs were busy, together */
+        uint64_t energy_mj;
+};
+
 struct sg_gpu_request {
         uint64_t min, max;     /* how many; as many as there are of that when it starts */
         uint64_t share;        /* hundredths of one; WHOLE, or MIN to MAX: a part, beside others */
@@ -15,4 +22,13 @@ struct sg_gpu_request {
         char *type;            /* a pattern of their names, or NULL: any, but all of one type */
         char *mig;             /* profile of the one instance, or NULL */
         char *ids;             /* indexes or UUIDs, with commas: exactly these, in this order */
+        struct sg_gpu_used used;
 };
+
+/* One whole GPU, any; strings NULL. */
+void sg_gpu_request_init(struct sg_gpu_request *q);
+void sg_gpu_used_init(struct sg_gpu_used *u); /* nothing is known */
+struct sg_gpu_request *sg_gpu_request_new(void);
+/* NULL gives NULL. */
+int sg_gpu_request_dup(const struct sg_gpu_request *q, struct sg_gpu_request **ret);
+struct sg_gpu_request *sg_gpu_request_free(struct sg_gpu_request *q);

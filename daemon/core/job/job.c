@@ -22,6 +22,13 @@
                 .size = sizeof(((struct sg_job *)0)->member)                                       \
         }
 #define FIELD(nr, ...) [(nr)-1] = ROW(nr, __VA_ARGS__)
+#define GPU(nr, name, kind, member)                                                                \
+        [(nr)-1] = {.tag = (nr),                                                                   \
+                    .column = (name),                                                              \
+                    .type = SG_TYPE_##kind,                                                        \
+                    .gpu = true,                                                                   \
+                    .offset = offsetof(struct sg_gpu_request, member),                             \
+                    .size = sizeof(((struct sg_gpu_request *)0)->member)}
 #define LIMIT(kind, field, tag, ...) FIELD(tag, #field, U64, limits.field)
 
 const struct sg_job_field sg_job_fields[] = {
@@ -80,6 +87,17 @@ const struct sg_job_field sg_job_fields[] = {
         FIELD(63, "threads_given", U64, threads_given),
         FIELD(64, "follows", U64, follows),
         FIELD(67, "array_max", U64, array_max),
+        FIELD(68, "gpus", STR, gpus),
+        GPU(69, "gpu_min", U64, min),
+        GPU(70, "gpu_max", U64, max),
+        GPU(71, "gpu_share", U64, share),
+        GPU(72, "gpu_memory_bytes", U64, memory_bytes),
+        GPU(73, "gpu_type", STR, type),
+        GPU(74, "gpu_mig", STR, mig),
+        GPU(75, "gpu_ids", STR, ids),
+        GPU(76, "gpu_memory_peak_bytes", U64, used.memory_peak_bytes),
+        GPU(77, "gpu_usec", U64, used.usec),
+        GPU(78, "gpu_energy_mj", U64, used.energy_mj),
         SG_LIMITS(LIMIT),
 };
 
@@ -110,33 +128,39 @@ void sg_job_init(struct sg_job *j)
         sg_limits_default(&j->limits);
 }
 
+/* NULL: it has no such field. */
 static char **string_at(const struct sg_job *j, const struct sg_job_field *f)
 {
-        return (char **)((char *)j + f->offset);
+        return f->type == SG_TYPE_STR ? sg_job_field_at(j, f) : NULL;
 }
 
 void sg_job_deinit(struct sg_job *j)
 {
-        for (size_t i = 0; i < sg_job_n_fields; i++)
-                if (sg_job_fields[i].type == SG_TYPE_STR)
-                        free(*string_at(j, &sg_job_fields[i]));
+        for (size_t i = 0; i < sg_job_n_fields; i++) {
+                char **s = string_at(j, &sg_job_fields[i]);
+
+                if (s && !sg_job_fields[i].gpu)
+                        free(*s);
+        }
+        sg_gpu_request_free(j->gpu);
         sg_job_init(j);
 }
 
 int sg_job_copy(struct sg_job *dst, const struct sg_job *src)
 {
         struct sg_job copy = *src;
-        bool failed = false;
+        bool failed;
 
+        copy.gpu = NULL;
+        failed = sg_gpu_request_dup(src->gpu, &copy.gpu) < 0;
         for (size_t i = 0; i < sg_job_n_fields; i++) {
                 const struct sg_job_field *f = &sg_job_fields[i];
-                const char *s;
+                char **s = f->gpu ? NULL : string_at(src, f);
 
-                if (f->type != SG_TYPE_STR)
+                if (!s)
                         continue;
-                s = *string_at(src, f);
-                *string_at(&copy, f) = s ? strdup(s) : NULL;
-                failed = failed || (s && !*string_at(&copy, f));
+                *string_at(&copy, f) = *s ? strdup(*s) : NULL;
+                failed = failed || (*s && !*string_at(&copy, f));
         }
         if (failed) {
                 sg_job_deinit(&copy);
@@ -323,8 +347,10 @@ int sg_job_exit_status(const struct sg_job *j)
 
 static void encode_field(const struct sg_job *j, const struct sg_job_field *f, struct sg_record *r)
 {
-        const char *p = (const char *)j + f->offset;
+        const char *p = sg_job_field_at(j, f);
 
+        if (!p)
+                return;
         switch (f->type) {
         case SG_TYPE_U64:
                 sg_record_put_u64(r, f->tag, *(const uint64_t *)p);
@@ -349,8 +375,13 @@ void sg_job_encode(const struct sg_job *j, struct sg_record *r)
 
 static int decode_field(struct sg_job *j, const struct sg_job_field *f, const struct sg_field *in)
 {
-        char *p = (char *)j + f->offset;
+        char *p;
 
+        if (f->gpu && !j->gpu)
+                j->gpu = sg_gpu_request_new();
+        p = sg_job_field_at(j, f);
+        if (!p)
+                return -ENOMEM;
         switch (f->type) {
         case SG_TYPE_U64:
                 return sg_field_u64(in, (uint64_t *)p);
@@ -362,6 +393,15 @@ static int decode_field(struct sg_job *j, const struct sg_job_field *f, const st
                 return sg_field_strdup(in, string_at(j, f));
         }
         return -EBADMSG;
+}
+
+static bool makes_sense(const struct sg_job *j)
+{
+        const struct sg_gpu_request *q = j->gpu;
+
+        return sg_job_state_is_known(j->state) && j->intent <= SG_INTENT_REQUEUE &&
+               j->adopted <= SG_ADOPTED_GOVERNED && j->limits.threads < _SG_THREADS_MAX &&
+               (!q || (q->min > 0 && q->min <= q->max && q->share > 0 && q->share <= SG_GPU_WHOLE));
 }
 
 int sg_job_decode(struct sg_job *ret, const void *data, size_t size)
@@ -379,10 +419,7 @@ int sg_job_decode(struct sg_job *ret, const void *data, size_t size)
         }
         if (r < 0)
                 return r;
-        if (!sg_job_state_is_known(ret->state) || ret->intent > SG_INTENT_REQUEUE ||
-            ret->adopted > SG_ADOPTED_GOVERNED || ret->limits.threads >= _SG_THREADS_MAX)
-                return -EBADMSG;
-        return 0;
+        return makes_sense(ret) ? 0 : -EBADMSG;
 }
 
 uint64_t sg_job_stored_bytes(const struct sg_job *j)
@@ -391,11 +428,12 @@ uint64_t sg_job_stored_bytes(const struct sg_job *j)
 
         for (size_t i = 0; i < sg_job_n_fields; i++) {
                 const struct sg_job_field *f = &sg_job_fields[i];
-                const char *text = (const char *)j + f->offset;
+                char **string = string_at(j, f);
+                const char *text = f->type == SG_TYPE_CHARS ? sg_job_field_at(j, f) : NULL;
 
-                if (f->type == SG_TYPE_STR)
-                        text = *(char *const *)(const void *)text;
-                if (text && (f->type == SG_TYPE_STR || f->type == SG_TYPE_CHARS))
+                if (string)
+                        text = *string;
+                if (text)
                         bytes += strlen(text);
         }
         return bytes;

@@ -70,8 +70,8 @@ struct sg_job {
         int64_t exit_code; /* −1 = none */
         int64_t signal;    /* 0 = none */
         struct sg_limits limits;
-        struct sg_gpu_request *gpu; /* NULL = none */
-        char *gpus; /* UUIDs that it was given, in order, with commas; NULL = not given out */
+        struct sg_gpu_request *gpu; /* owned; NULL = asks for none */
+        char *gpus; /* UUIDs that its attempt was given, in order, with commas; NULL = none */
         /* measured; SG_UNLIMITED = not known */
         uint64_t cpu_usec, memory_peak_bytes, oom_kills, io_read_bytes, io_write_bytes;
         uint64_t net_rx_bytes, net_tx_bytes;
@@ -138,11 +138,20 @@ struct sg_job_field {
         uint16_t tag; /* never reused */
         const char *column;
         enum sg_job_field_type type;
+        bool gpu; /* it lies in what `gpu` points to; a job without that has none, in SQL NULL */
         size_t offset, size;
 };
 
 extern const struct sg_job_field sg_job_fields[];
 extern const size_t sg_job_n_fields;
+
+/* Where its value is, or NULL. */
+static inline void *sg_job_field_at(const struct sg_job *j, const struct sg_job_field *f)
+{
+        char *base = f->gpu ? (char *)j->gpu : (char *)j;
+
+        return base ? base + f->offset : NULL;
+}
 
 void sg_job_encode(const struct sg_job *j, struct sg_record *r);
 int sg_job_decode(struct sg_job *ret, const void *data,

@@ -55,6 +55,8 @@ static void row_begin(struct sg_life_step *s)
         row->step = row->total = SG_UNLIMITED;
         row->net_rx_bytes = row->net_tx_bytes = SG_UNLIMITED;
         row->threads_given = row->follows = 0;
+        if (row->gpu)
+                sg_gpu_used_init(&row->gpu->used);
         sg_job_clear_reason(row);
         strcpy(row->boot_id, s->event->boot_id);
         row->changed_usec = s->event->now_usec;

@@ -134,6 +134,16 @@ const char *const sg_sql_migrations[] = {
          "CREATE INDEX specs_kept ON specs (uid, ended_usec, bytes) WHERE ended_usec > 0;"
          "ALTER TABLE jobs ADD COLUMN kept INTEGER;"
          "CREATE INDEX jobs_kept ON jobs (kept) WHERE kept IS NOT NULL;"),
+        /* GPUs: those that were given, and what is asked for, NULL of who asks for none. */
+        ("ALTER TABLE jobs ADD COLUMN gpus TEXT;"
+         "ALTER TABLE jobs ADD COLUMN gpu_min INTEGER; ALTER TABLE jobs ADD COLUMN gpu_max INTEGER;"
+         "ALTER TABLE jobs ADD COLUMN gpu_share INTEGER;"
+         "ALTER TABLE jobs ADD COLUMN gpu_memory_bytes INTEGER;"
+         "ALTER TABLE jobs ADD COLUMN gpu_type TEXT; ALTER TABLE jobs ADD COLUMN gpu_mig TEXT;"
+         "ALTER TABLE jobs ADD COLUMN gpu_ids TEXT;"
+         "ALTER TABLE jobs ADD COLUMN gpu_memory_peak_bytes INTEGER;"
+         "ALTER TABLE jobs ADD COLUMN gpu_usec INTEGER;"
+         "ALTER TABLE jobs ADD COLUMN gpu_energy_mj INTEGER;"),
 };
 
 const unsigned sg_sql_n_migrations = SG_ELEMENTSOF(sg_sql_migrations);

@@ -194,10 +194,14 @@ void sg_sql_bind_job(sqlite3_stmt *stmt, const struct sg_job *job)
 
         for (size_t i = 0; i < sg_job_n_fields; i++) {
                 const struct sg_job_field *f = &sg_job_fields[i];
-                const char *p = (const char *)job + f->offset;
+                const char *p = sg_job_field_at(job, f);
 
                 if (f->tag > last)
                         break;
+                if (!p) {
+                        (void)sqlite3_bind_null(stmt, f->tag);
+                        continue;
+                }
                 switch (f->type) {
                 case SG_TYPE_U64:
                 case SG_TYPE_I64:
@@ -219,6 +223,8 @@ void sg_sql_encode_job(sqlite3_stmt *row, struct sg_record *r)
                 const struct sg_job_field *f = &sg_job_fields[i];
                 int c = (int)i;
 
+                if (f->gpu && sqlite3_column_type(row, c) == SQLITE_NULL)
+                        continue;
                 if (f->type == SG_TYPE_U64 || f->type == SG_TYPE_I64) {
                         sg_record_put_i64(r, f->tag, sqlite3_column_int64(row, c));
                 } else if (sqlite3_column_type(row, c) != SQLITE_NULL) {

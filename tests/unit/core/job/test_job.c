@@ -10,12 +10,14 @@ static void test_table(void **state)
                 const struct sg_job_field *f = &sg_job_fields[i];
 
                 assert_int_equal(f->tag, i + 1); /* decoding is an index */
-                assert_true(f->offset + f->size <= sizeof(struct sg_job));
+                assert_true(f->offset + f->size <=
+                            (f->gpu ? sizeof(struct sg_gpu_request) : sizeof(struct sg_job)));
                 if (f->type != SG_TYPE_CHARS)
                         assert_int_equal(f->size, 8);
                 for (size_t k = 0; k < i; k++) {
                         assert_string_not_equal(f->column, sg_job_fields[k].column);
-                        assert_int_not_equal(f->offset, sg_job_fields[k].offset);
+                        if (f->gpu == sg_job_fields[k].gpu)
+                                assert_int_not_equal(f->offset, sg_job_fields[k].offset);
                 }
         }
 }
@@ -23,9 +25,11 @@ static void test_table(void **state)
 /* A distinct value in every field, so that two that are mixed up show. */
 static void fill(struct sg_job *job)
 {
+        job->gpu = sg_gpu_request_new();
+        assert_non_null(job->gpu);
         for (size_t i = 0; i < sg_job_n_fields; i++) {
                 const struct sg_job_field *f = &sg_job_fields[i];
-                char *p = (char *)job + f->offset, *s = NULL;
+                char *p = sg_job_field_at(job, f), *s = NULL;
 
                 switch (f->type) {
                 case SG_TYPE_U64:
@@ -47,14 +51,20 @@ static void fill(struct sg_job *job)
         job->intent = SG_INTENT_REQUEUE;
         job->adopted = SG_ADOPTED_GOVERNED;
         job->limits.threads = SG_THREADS_LEAVE;
+        job->gpu->min = 1;
+        job->gpu->max = 2;
+        job->gpu->share = 50;
 }
 
 static void expect_same(const struct sg_job *a, const struct sg_job *b)
 {
         for (size_t i = 0; i < sg_job_n_fields; i++) {
                 const struct sg_job_field *f = &sg_job_fields[i];
-                const char *p = (const char *)a + f->offset, *q = (const char *)b + f->offset;
+                const char *p = sg_job_field_at(a, f), *q = sg_job_field_at(b, f);
 
+                assert_int_equal(!p, !q);
+                if (!p)
+                        continue;
                 if (f->type == SG_TYPE_CHARS)
                         assert_string_equal(p, q);
                 else if (f->type != SG_TYPE_STR)
@@ -84,8 +94,10 @@ static void test_codec(void **state)
         assert_int_equal(sg_job_copy(&c, &b), 0);
         expect_same(&a, &c);
         assert_ptr_not_equal(b.reason, c.reason);
+        assert_ptr_not_equal(b.gpu->type, c.gpu->type);
         sg_job_deinit(&b);
         assert_null(b.reason);
+        assert_null(b.gpu);
         assert_int_equal(sg_job_copy(&c, &b), 0);
         expect_same(&b, &c);
 }
@@ -105,6 +117,9 @@ static void test_decode_refuses(void **state)
                 {9, "\x04\0\0\0\0\0\0\0", 8},                  /* nor this one, yet */
                 {10, "\x7f\0\0\0\0\0\0\0", 8},                 /* no such intent */
                 {62, "\x03\0\0\0\0\0\0\0", 8},                 /* no such way with threads */
+                {69, "\0\0\0\0\0\0\0\0", 8},                   /* no GPU at all */
+                {69, "\x02\0\0\0\0\0\0\0", 8},                 /* at least more than at most */
+                {71, "\x65\0\0\0\0\0\0\0", 8},                 /* more than all of one */
         };
 
         for (size_t i = 0; i < SG_ELEMENTSOF(bad); i++) {

@@ -107,6 +107,10 @@ static void test_submit_and_load(void **state)
         job.after = strdup("5:ok");
         job.limits.memory_max = SG_UNLIMITED - 1;
         job.priority = -5;
+        job.gpu = sg_gpu_request_new();
+        job.gpu->max = 4;
+        job.gpu->type = strdup("A100*");
+        job.gpus = strdup("GPU-b,GPU-a");
         assert_int_equal(submit_n(s, &job, 1, NULL, "", 0), 0);
         assert_int_equal(submit(s, 3), 0);
         assert_int_equal(submit(s, 2), 0);
@@ -126,6 +130,16 @@ static void test_submit_and_load(void **state)
         assert_true(a.job.limits.memory_max == SG_UNLIMITED - 1);
         assert_true(a.job.limits.memory_high == SG_UNLIMITED);
         assert_int_equal(a.job.priority, -5);
+        assert_string_equal(a.job.gpus, "GPU-b,GPU-a");
+        assert_non_null(a.job.gpu);
+        assert_int_equal(a.job.gpu->min, 1);
+        assert_int_equal(a.job.gpu->max, 4);
+        assert_string_equal(a.job.gpu->type, "A100*");
+        assert_null(a.job.gpu->mig);
+        assert_true(a.job.gpu->used.usec == SG_UNLIMITED);
+        get(s, 2, &a);
+        assert_null(a.job.gpu);
+        assert_null(a.job.gpus);
         assert_string_equal(a.job.key.origin, HOME);
         get(s, 4, &a);
         assert_int_equal(a.rows, 0);
