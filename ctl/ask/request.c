@@ -26,6 +26,7 @@ static int append_option(sd_bus_message *m, const struct sg_invocation *inv,
                 return sd_bus_message_append(m, "{sv}", o->key, "b", *(const bool *)at);
         case SG_OPTION_STRING:
         case SG_OPTION_NAME:
+        case SG_OPTION_GPUS:
         case SG_OPTION_ARRAY:
         case SG_OPTION_AFTER:
                 return sd_bus_message_append(m, "{sv}", o->key, "s", *(const char *const *)at);

@@ -7,6 +7,7 @@
 #include "base/parse.h"
 #include "base/utf8.h"
 #include "ctl/line/ids.h"
+#include "proto/gpus.h"
 #include "proto/names.h"
 #include <errno.h>
 #include <stdio.h>
@@ -32,6 +33,7 @@ const char *sg_option_wants(enum sg_option_type type)
                         "a point in time such as 22:00, 2h or 2026-11-18 12:00, or infinity",
                 [SG_OPTION_PAST] = "a point in time such as 09:00, -2h or 2026-11-18 12:00",
                 [SG_OPTION_CPUS] = "a number of CPUs such as 4 or 2-8",
+                [SG_OPTION_GPUS] = SG_GPUS_WANTS,
                 [SG_OPTION_ARRAY] = "at most 10000 numbers that rise such as 0-9, 1,3,5 or 1-100%4",
                 [SG_OPTION_AFTER] = "a job such as 7, 7:ok or 7:any",
                 [SG_OPTION_ENV] = "a variable such as KEY=VALUE",
@@ -120,6 +122,16 @@ static int parse_cpus(const char *s, uint64_t ret[2])
         ret[0] = lo;
         ret[1] = hi;
         return 0;
+}
+
+static int parse_gpus(const char *s, const char **ret)
+{
+        uint64_t min, max, share;
+        int r = sg_gpus_parse(s, &min, &max, &share);
+
+        if (r >= 0)
+                *ret = s;
+        return r;
 }
 
 static int parse_array(const char *s, const char **ret)
@@ -224,6 +236,8 @@ int sg_option_parse_value(const struct sg_option *o, const char *s, uint64_t now
                 return sg_parse_past(s, now_usec, at);
         case SG_OPTION_CPUS:
                 return parse_cpus(s, at);
+        case SG_OPTION_GPUS:
+                return parse_gpus(s, at);
         case SG_OPTION_ARRAY:
                 return parse_array(s, at);
         case SG_OPTION_AFTER:

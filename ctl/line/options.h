@@ -30,6 +30,7 @@ enum sg_option_type {
         SG_OPTION_DUE,  /* the same, or "infinity" */
         SG_OPTION_PAST, /* "22:00" is the last such time, "2h" and "-2h" are ago */
         SG_OPTION_CPUS, /* two uint64_t */
+        SG_OPTION_GPUS, /* "2", "1-4", "0.5": as it is written */
         SG_OPTION_ARRAY,
         SG_OPTION_AFTER,
         SG_OPTION_ENV,
@@ -45,7 +46,8 @@ struct sg_invocation {
 
         /* job options */
         const char *name, *class, *workdir, *output, *error, *on_end, *progress, *eval_goal,
-                *threads, *array, *sh;
+                *threads, *array, *sh, *gpus, *gpu_type, *gpu_ids, *mig;
+        uint64_t gpu_mem;
         uint64_t cpus[2];
         uint64_t limits[_SG_LIMIT_ROW_MAX]; /* by enum sg_limit_kind */
         uint64_t begin, deadline, retry, steps;

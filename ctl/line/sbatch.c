@@ -25,6 +25,8 @@ enum form {
         FORM_WHEN,       /* "now+2hours" */
         FORM_PATH,       /* other codes */
         FORM_DEPENDENCY, /* "afterok:7:8" */
+        FORM_GPUS,       /* "2", "a100:2" */
+        FORM_GRES,       /* "gpu:a100:2" */
         FORM_NICE,       /* the other way round */
         FORM_ONE,        /* means nothing here if it is 1 */
         FORM_NOTHING,    /* nor does this, whatever it is */
@@ -47,6 +49,10 @@ static const struct known known_options[] = {
         {"error", 'e', FORM_PATH, "error"},
         {"chdir", 'D', FORM_SAME, "workdir"},
         {"dependency", 'd', FORM_DEPENDENCY, "after"},
+        {"gpus", 'G', FORM_GPUS, "gpus"},
+        {"gpus-per-node", 0, FORM_GPUS, "gpus"},
+        {"gpus-per-task", 0, FORM_GPUS, "gpus"},
+        {"gres", 0, FORM_GRES, "gpus"},
         {"begin", 'b', FORM_WHEN, "begin"},
         {"deadline", 0, FORM_WHEN, "deadline"},
         {"hold", 'H', FORM_FLAG, "hold"},
@@ -318,6 +324,44 @@ static int take_dependency(const struct place *at, const struct known *k, const 
         return r;
 }
 
+/* "[TYPE:]N" or "TYPE", which is one of that type. Names of types there are parts of what a driver
+ * calls its GPUs. */
+static int take_gpus(const struct place *at, const struct known *k, const char *value)
+{
+        struct known type = *k;
+        char pattern[WORD_MAX_HERE + 2];
+        const char *count = strrchr(value, ':');
+        size_t n = count ? (size_t)(count - value) : strlen(value);
+        int r;
+
+        if (!count && value[strspn(value, "0123456789")] == '\0')
+                return take_value(at, k, value);
+        type.ours = "gpu-type";
+        (void)snprintf(pattern, sizeof(pattern), "*%.*s*", (int)n, value);
+        r = take_value(at, &type, pattern);
+        return r < 0 ? r : take_value(at, k, count ? count + 1 : "1");
+}
+
+/* Of several, with commas, GPUs are those that mean something here. */
+static int take_gres(const struct place *at, const struct known *k, const char *value)
+{
+        char copy[WORD_MAX_HERE], *rest = copy, *one;
+        int r = 0;
+
+        (void)snprintf(copy, sizeof(copy), "%s", value);
+        while (r >= 0 && (one = strsep(&rest, ","))) {
+                if (strncmp(one, "gres/", 5) == 0)
+                        one += 5;
+                if (strcmp(one, "gpu") == 0)
+                        r = take_gpus(at, k, "1");
+                else if (strncmp(one, "gpu:", 4) == 0)
+                        r = take_gpus(at, k, one + 4);
+                else if (strcmp(one, "none") != 0)
+                        say_unknown(at, "--gres", one);
+        }
+        return r;
+}
+
 static int take_option(const struct place *at, const struct known *k, const char *word,
                        const char *value)
 {
@@ -327,6 +371,10 @@ static int take_option(const struct place *at, const struct known *k, const char
         }
         if (k->form == FORM_DEPENDENCY)
                 return take_dependency(at, k, value);
+        if (k->form == FORM_GPUS)
+                return take_gpus(at, k, value);
+        if (k->form == FORM_GRES)
+                return take_gres(at, k, value);
         return k->ours ? take_value(at, k, value) : 0;
 }
 

@@ -37,7 +37,7 @@ void sg_suggest(struct sg_suggestion *s, const char *name)
         size_t n_typed = strlen(s->typed), n_name = strlen(name), mistakes;
 
         if (n_typed > LENGTH_MAX || n_name > LENGTH_MAX || s->typed[0] != name[0])
-                return; /* --gpus isn't a slip of --cpus */
+                return; /* --xpus isn't a slip of --cpus */
         mistakes = n_typed >= PREFIX_MIN && strncmp(s->typed, name, n_typed) == 0
                            ? 1
                            : distance(s->typed, n_typed, name, n_name);

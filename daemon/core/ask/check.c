@@ -114,6 +114,8 @@ int sg_request_check_options(struct sg_request *q, struct sg_answer *a)
                 r = sg_request_check_cpus(l, a);
         if (r >= 0)
                 r = sg_request_take_threads(q, a);
+        if (r >= 0)
+                r = sg_request_check_gpus(q, a);
         if (r < 0)
                 return r;
         if (l->pin && l->cpus == 0)

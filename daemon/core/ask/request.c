@@ -32,7 +32,7 @@ void sg_request_deinit(struct sg_request *q)
         char *const strings[] = {
                 q->workdir, q->on_end, q->cursor,     q->array,        q->id,
                 q->what,    q->class,  q->argv.owned, q->script.owned, q->environment.owned,
-                f->user,    f->state,  f->name,       f->class,
+                f->user,    f->state,  f->name,       f->class,        q->gpu.ids,
         };
 
         for (size_t i = 0; i < SG_ELEMENTSOF(strings); i++)
@@ -113,7 +113,7 @@ static const char *format_value(char buf[SG_FORMAT_MAX], const struct sg_param *
         for (size_t i = 0; i < sg_n_limits; i++)
                 if (p->ask == SG_ASK(sg_limit_table[i].kind))
                         return sg_limit_format(buf, sg_limit_table[i].unit, v);
-        return sg_limit_format(buf, SG_UNIT_COUNT, v);
+        return sg_limit_format(buf, p->ask == SG_ASK_GPU_MEM ? SG_UNIT_BYTES : SG_UNIT_COUNT, v);
 }
 
 static int store_unsigned(const struct sg_param *p, uint64_t *place, uint64_t v,

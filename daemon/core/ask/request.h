@@ -9,6 +9,7 @@
 #include "core/ask/answer.h"
 #include "core/ask/verbs.h"
 #include "core/job/job.h"
+#include "proto/gpus.h"
 
 /* What is wanted of jobs that are listed. */
 struct sg_filter {
@@ -33,6 +34,11 @@ struct sg_request {
         char token[SG_TOKEN_MAX];
         char eval_goal[32]; /* "min", "max" */
         char threads[32];   /* "follow" … */
+        struct {
+                char gpus[SG_GPUS_TEXT_MAX], type[SG_GPU_ID_TEXT_MAX], mig[SG_GPU_MIG_TEXT_MAX];
+                char *ids;
+                uint64_t memory_bytes;
+        } gpu; /* as it is written; see sg_request_take_gpus() */
         uint64_t umask, no_wait;
         struct sg_bytes argv, script, environment;
 
@@ -51,6 +57,13 @@ struct sg_request {
 #define SG_ASK_CPUS SG_ASK(SG_LIMIT_CPUSET)
 #define SG_ASK_TIME_LIMIT SG_ASK(SG_LIMIT_TIME)
 #define SG_ASK_THREADS SG_ASK(_SG_LIMIT_ROW_MAX)
+#define SG_ASK_GPUS SG_ASK(_SG_LIMIT_ROW_MAX + 1)
+#define SG_ASK_GPU_MEM SG_ASK(_SG_LIMIT_ROW_MAX + 2)
+#define SG_ASK_GPU_TYPE SG_ASK(_SG_LIMIT_ROW_MAX + 3)
+#define SG_ASK_GPU_IDS SG_ASK(_SG_LIMIT_ROW_MAX + 4)
+#define SG_ASK_GPU_MIG SG_ASK(_SG_LIMIT_ROW_MAX + 5)
+#define SG_ASK_GPU                                                                                 \
+        (SG_ASK_GPUS | SG_ASK_GPU_MEM | SG_ASK_GPU_TYPE | SG_ASK_GPU_IDS | SG_ASK_GPU_MIG)
 
 void sg_request_init(struct sg_request *q, enum sg_request_verb verb);
 void sg_request_deinit(struct sg_request *q);
@@ -77,4 +90,10 @@ int sg_request_check_command(const struct sg_request *q, struct sg_answer *a);
 /* Of limits, and what was said of threads, into them. */
 int sg_request_check_cpus(const struct sg_limits *l, struct sg_answer *a);
 int sg_request_take_threads(struct sg_request *q, struct sg_answer *a);
+/* gpus.c: what a request says of GPUs, by itself; and together with what holds without it: the
+ * class's, or what the job asks for so far (NULL, or min 0: for none). *ret: NULL, for none. */
+bool sg_request_wants_gpus(const struct sg_request *q); /* it says so itself */
+int sg_request_check_gpus(const struct sg_request *q, struct sg_answer *a);
+int sg_request_take_gpus(const struct sg_request *q, const struct sg_gpu_request *from,
+                         struct sg_gpu_request **ret, struct sg_answer *a);
 int sg_request_check_filter(const struct sg_request *q, struct sg_answer *a);

@@ -292,7 +292,9 @@ static const char *const wrong[][2] = {
          "--name wants a name of 1 to 64 characters in one line, not 'a\nb'"},
         {"submit|--class|\xff|x", "--class wants a value, not '\xff'"},
         {"submit|--pin=yes|x", "--pin takes no value"},
-        {"submit|--gpus|1|x", "unknown option --gpus"},
+        {"submit|--xpus|1|x", "unknown option --xpus"},
+        {"submit|--gpus|0.99|x", "--gpus wants a number of GPUs such as 2 or 1-4, at most 64, or a "
+                                 "part of one from 0.05 to 0.95, not '0.99'"},
         {"submit|--me|1G|x", "unknown option --me"},
         {"submit|-z|x", "unknown option -z"},
         {"--|list", "unknown option --"},

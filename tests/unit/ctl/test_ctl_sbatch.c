@@ -90,11 +90,41 @@ static void test_unknown(void **state)
         (void)state;
         apply(HEAD "#SBATCH --partition=gpu --exclusive --mem=1G\n"
                    "#SBATCH -p gpu -N 2\n"
-                   "#SBATCH --gres gpu:1 -d singleton stray\n");
+                   "#SBATCH --gres shard:1 -d singleton stray\n");
         assert_string_equal(w.unknown,
-                            "2:--partition gpu|2:--exclusive|3:-p gpu|3:-N 2|4:--gres gpu:1|"
+                            "2:--partition gpu|2:--exclusive|3:-p gpu|3:-N 2|4:--gres shard:1|"
                             "4:--dependency singleton|4:stray|");
         assert_true(w.inv.limits[SG_LIMIT_MEMORY_MAX] == 1ULL << 30);
+}
+
+static void expect_gpus(const char *line, const char *gpus, const char *type)
+{
+        char text[256];
+
+        (void)snprintf(text, sizeof(text), HEAD "#SBATCH %s\n", line);
+        apply(text);
+        if (!w.inv.gpus || strcmp(w.inv.gpus, gpus) != 0)
+                fail_msg("%s: %s GPUs", line, w.inv.gpus ? w.inv.gpus : "no");
+        if (!w.inv.gpu_type != !type || (type && strcmp(w.inv.gpu_type, type) != 0))
+                fail_msg("%s: of type %s", line, w.inv.gpu_type ? w.inv.gpu_type : "(none)");
+}
+
+static void test_gpus(void **state)
+{
+        (void)state;
+        expect_gpus("--gres=gpu:2", "2", NULL);
+        expect_gpus("--gres=gpu", "1", NULL);
+        expect_gpus("--gres=gpu:a100:2", "2", "*a100*");
+        expect_gpus("--gres=gpu:a100", "1", "*a100*");
+        expect_gpus("--gres=gres/gpu:3", "3", NULL);
+        expect_gpus("--gpus=2", "2", NULL);
+        expect_gpus("-G 1", "1", NULL);
+        expect_gpus("--gpus-per-node=h100:4", "4", "*h100*");
+        expect_gpus("--gpus-per-task 1", "1", NULL);
+        assert_string_equal(w.unknown, "");
+        apply(HEAD "#SBATCH --gres=shard:1,gpu:1\n");
+        assert_string_equal(w.inv.gpus, "1");
+        assert_string_equal(w.unknown, "2:--gres shard:1|");
 }
 
 /* Slurm reads no further than to the first command. */
@@ -163,6 +193,8 @@ static void test_wrong(void **state)
         assert_wrong(HEAD "#SBATCH --mem=much\n", "line 2: #SBATCH --mem wants a size");
         assert_wrong(HEAD "\n#SBATCH -t soon\n", "line 3: #SBATCH --time wants a time");
         assert_wrong(HEAD "#SBATCH -t 1:2:3:4\n", "line 2: #SBATCH --time wants a time");
+        assert_wrong(HEAD "#SBATCH --gres=gpu:a100:many\n",
+                     "line 2: #SBATCH --gres wants a number");
         assert_wrong(HEAD "#SBATCH -c\n", "line 2: #SBATCH --cpus-per-task wants");
         assert_wrong(HEAD "#SBATCH -d afterok:x\n", "line 2: #SBATCH --dependency wants");
 }
@@ -194,6 +226,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test_teardown(test_known, teardown),
                 cmocka_unit_test_teardown(test_unknown, teardown),
+                cmocka_unit_test_teardown(test_gpus, teardown),
                 cmocka_unit_test_teardown(test_head, teardown),
                 cmocka_unit_test_teardown(test_command_line_comes_first, teardown),
                 cmocka_unit_test_teardown(test_times, teardown),
