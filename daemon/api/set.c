@@ -24,7 +24,9 @@ struct set_answer {
         struct sg_call *call;
         uint64_t n;
         struct changes to, from;
-        struct sg_own_cpus own; /* if it has such */
+        bool gpus;                  /* it changes what is asked of them, too */
+        struct sg_gpu_request *gpu; /* to that; once it is in force: from that */
+        struct sg_own_cpus own;     /* if it has such */
         uint32_t unenforced;
         int unstored; /* negative: it is on its way back */
 };
@@ -44,6 +46,7 @@ static void set_answer_free(struct set_answer *a)
 
         if (l)
                 l->changing = false;
+        sg_gpu_request_free(a->gpu);
         sg_call_unref(a->call);
         free(a);
 }
@@ -60,9 +63,23 @@ static void apply(const struct sg_request *q, const struct sg_live *l, struct sg
                         q->asked & SG_ASK_CPUS ? to->limits.cpus : l->job.limits.cpus_max;
 }
 
+/* What a job has of GPUs is fixed at its start. */
+static int read_gpus(const struct sg_request *q, const struct sg_live *l,
+                     struct sg_gpu_request **ret, struct sg_answer *a)
+{
+        if (!(q->asked & SG_ASK_GPU))
+                return 0;
+        if (l->job.state != SG_JOB_QUEUED)
+                return sg_refuse_job(a, SG_ANSWER_INVALID, l->job.key.n,
+                                     "job %" PRIu64 " is %s: what it has of GPUs is fixed\n"
+                                     "`schedctl requeue` stops it and queues it again",
+                                     l->job.key.n, sg_job_state_to_string(l->job.state));
+        return sg_gpus_take(q, l->job.gpu, l->class, l->manager->settings, ret, a);
+}
+
 /* What of it Set may change, as asked for. */
 static int read_changes(struct sg_call *call, const struct sg_live *l, struct sg_job *to,
-                        struct sg_answer *a)
+                        struct set_answer *ret, struct sg_answer *a)
 {
         _cleanup_(sg_request_deinit) struct sg_request q;
         int r;
@@ -81,8 +98,12 @@ static int read_changes(struct sg_call *call, const struct sg_live *l, struct sg
                 return r;
         if (q.asked & SG_ASK_THREADS)
                 to->limits.threads = q.job.limits.threads;
-        return sg_limits_check(&to->limits, q.asked, l->class, l->manager->settings,
-                               &l->manager->node, a);
+        r = sg_limits_check(&to->limits, q.asked, l->class, l->manager->settings, &l->manager->node,
+                            a);
+        if (r >= 0)
+                r = read_gpus(&q, l, &ret->gpu, a);
+        ret->gpus = r >= 0 && q.asked & SG_ASK_GPU;
+        return r;
 }
 
 /* Of its own, if it has such: as many as it may have now. */
@@ -94,6 +115,17 @@ static struct sg_own_cpus cpus_within(const struct sg_live *l, const struct sg_l
 }
 
 /* --- into force, and back --------------------------------------------------------------------- */
+
+/* Of one that has started meanwhile, what it was given stays. */
+static void swap_gpus(struct sg_live *l, struct set_answer *a)
+{
+        struct sg_gpu_request *before = l->job.gpu;
+
+        if (!a->gpus || l->job.state != SG_JOB_QUEUED)
+                return;
+        l->job.gpu = a->gpu;
+        a->gpu = before;
+}
 
 /* The kernel holds the limits: now the rest of it may change, too. */
 static void take_changes(struct sg_live *l, const struct changes *c, const struct sg_own_cpus *own)
@@ -161,6 +193,7 @@ static void take_back(struct set_answer *a, int error)
                 return;
         }
         a->own = cpus_within(l, &a->from.limits);
+        swap_gpus(l, a);
         take_changes(l, &a->from, &a->own);
         if (!sg_life_is_closing(&l->life))
                 sg_store_update(a->manager->store, &l->job, NULL, NULL);
@@ -224,6 +257,7 @@ static void on_limits_set(struct sg_scope *s, int result, const char *why, void 
                 (void)snprintf(what, sizeof(what), "job %" PRIu64, a->n);
                 refuse(a, SG_ANSWER_INVALID, what, why ?: strerror(-result));
         } else {
+                swap_gpus(l, a);
                 take_changes(l, &a->to, &a->own);
                 if (l->groups.scope)
                         a->unenforced = sg_scope_unenforced(l->groups.scope);
@@ -234,22 +268,24 @@ static void on_limits_set(struct sg_scope *s, int result, const char *why, void 
 int sg_api_set(struct sg_call *call, struct sg_live *l, struct sg_answer *answer)
 {
         struct sg_job to = l->job; /* borrows the strings; Set changes none of them */
-        struct set_answer *a;
+        struct set_answer *a, read = {.gpu = NULL};
         int r;
 
         r = sg_adopted_check(l, SG_ADOPTED_LIMITED, "limited", answer);
         if (r >= 0)
-                r = read_changes(call, l, &to, answer);
+                r = read_changes(call, l, &to, &read, answer);
         if (r < 0)
                 return r;
-        if (l->changing)
-                return sg_api_busy(l, answer);
-        a = malloc(sizeof(*a));
-        if (!a)
-                return -ENOMEM;
+        a = l->changing ? NULL : malloc(sizeof(*a));
+        if (!a) {
+                sg_gpu_request_free(read.gpu);
+                return l->changing ? sg_api_busy(l, answer) : -ENOMEM;
+        }
         *a = (struct set_answer){.manager = l->manager,
                                  .call = sg_call_ref(call),
                                  .n = l->job.key.n,
+                                 .gpus = read.gpus,
+                                 .gpu = read.gpu,
                                  .to = changes_of(&to),
                                  .from = changes_of(&l->job),
                                  .own = cpus_within(l, &to.limits)};

@@ -47,6 +47,13 @@ int sg_limits_check(struct sg_limits *l, uint64_t asked, const struct sg_class *
                     const struct sg_settings *settings, const struct sg_node *node,
                     struct sg_answer *a);
 
+/* gpus.c: what a job asks for, on top of `from`, which its class gives or which it asked for so
+ * far. *ret: NULL, for none. Refuses what the class doesn't allow, and all of it where GPUs aren't
+ * managed. */
+int sg_gpus_take(const struct sg_request *q, const struct sg_gpu_request *from,
+                 const struct sg_class *class, const struct sg_settings *settings,
+                 struct sg_gpu_request **ret, struct sg_answer *a);
+
 /* Whose jobs there are for who submits it: SG_UNLIMITED, everybody's. */
 static inline uint64_t sg_submission_sees(const struct sg_submission *s)
 {

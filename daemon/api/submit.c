@@ -119,7 +119,8 @@ static int find_class(struct sg_submission *s, const struct sg_caller *c,
         if (r < 0)
                 return r;
         if (j->class[0] == 0) {
-                *ret = sg_settings_match(settings, j->user, groups, s->command);
+                *ret = sg_settings_match(settings, j->user, groups, s->command,
+                                         sg_request_wants_gpus(&s->request));
         } else {
                 *ret = sg_settings_class(settings, j->class);
                 if (!*ret)
@@ -161,6 +162,8 @@ static int complete(struct sg_submission *s, const struct sg_caller *c, const ch
         strcpy(j->class, class->name);
         sg_limits_complete(&j->limits, s->request.asked, class);
         r = sg_limits_check(&j->limits, s->request.asked, class, m->settings, &m->node, a);
+        if (r >= 0)
+                r = sg_gpus_take(&s->request, &class->gpus.given, class, m->settings, &j->gpu, a);
         if (r < 0)
                 return r;
         strcpy(j->key.origin, m->node.name);

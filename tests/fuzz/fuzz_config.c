@@ -67,7 +67,7 @@ static bool parse(struct outcome *o, bool policy, const char *data, size_t size)
                 require(why != NULL);
                 return false;
         }
-        require(sg_settings_match(o->settings, "u", NULL, "/bin/true x") != NULL);
+        require(sg_settings_match(o->settings, "u", NULL, "/bin/true x", false) != NULL);
         print(o, policy);
         return true;
 }

@@ -98,6 +98,11 @@ bool sg_class_rule(const struct sg_class *c, const char *user, char *const *grou
         return true;
 }
 
+static bool gpus_fit(enum sg_gpu_match match, bool gpus)
+{
+        return match == SG_GPU_MATCH_ANY || (match == SG_GPU_MATCH_YES) == gpus;
+}
+
 bool sg_settings_mind_names(const struct sg_settings *s, const char *class)
 {
         for (size_t i = 0; i < s->n_classes; i++)
@@ -108,14 +113,15 @@ bool sg_settings_mind_names(const struct sg_settings *s, const char *class)
 }
 
 const struct sg_class *sg_settings_match(const struct sg_settings *s, const char *user,
-                                         char *const *groups, const char *command)
+                                         char *const *groups, const char *command, bool gpus)
 {
         for (size_t i = 1; i < s->n_classes; i++) {
                 const struct sg_class *c = &s->classes[i];
 
-                if (!c->match_user && !c->match_group && !c->match_command)
+                if (!c->match_user && !c->match_group && !c->match_command &&
+                    c->gpus.match == SG_GPU_MATCH_ANY)
                         continue;
-                if (sg_class_admits(c, user, groups) &&
+                if (sg_class_admits(c, user, groups) && gpus_fit(c->gpus.match, gpus) &&
                     (!c->match_command || command_fits(c->match_command, command)))
                         return c;
         }

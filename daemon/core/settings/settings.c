@@ -111,6 +111,7 @@ static int class_new(struct sg_class **ret, const char *file)
                 if (!c->file)
                         return -ENOMEM;
         }
+        sg_gpu_request_init(&c->gpus.given);
         c->limits_max.pin = c->limits_max.threads = SG_UNLIMITED;
         r = assign_defaults(c, "policy");
         if (r < 0)
@@ -214,6 +215,27 @@ static int class_fit_limits(struct sg_class *c, char **ret_why)
         return 0;
 }
 
+/* The same for GPUs. */
+static int class_fit_gpus(const struct sg_class *c, char **ret_why)
+{
+        const struct sg_class_gpus *g = &c->gpus;
+
+        if (g->given.max > g->max)
+                return why_set(ret_why, -EINVAL,
+                               "[Limits] Gpus= is above MaxGpus=: what a job gets must be "
+                               "something that it may ask for");
+        if (g->given.min > 0 && g->given.share < SG_GPU_WHOLE &&
+            g->given.memory_bytes == SG_UNLIMITED)
+                return why_set(ret_why, -EINVAL,
+                               "[Limits] Gpus= is a part of a GPU, which needs its memory said: "
+                               "give GpuMemory= as well");
+        if (g->match == SG_GPU_MATCH_NO && g->given.min > 0)
+                return why_set(ret_why, -EINVAL,
+                               "[Match] Gpu=no is for jobs without GPUs, to which [Limits] Gpus= "
+                               "would give some");
+        return 0;
+}
+
 static int class_check(const struct sg_settings *s, const struct sg_class *c, char **ret_why)
 {
         const struct sg_class *other;
@@ -222,7 +244,7 @@ static int class_check(const struct sg_settings *s, const struct sg_class *c, ch
                 return why_set(ret_why, -EINVAL,
                                "[Class] Name= is missing: a policy file makes one class");
         if (strcmp(c->name, "default") == 0 &&
-            (c->match_user || c->match_group || c->match_command))
+            (c->match_user || c->match_group || c->match_command || c->gpus.match))
                 return why_set(ret_why, -EINVAL,
                                "[Match] isn't for the class \"default\": it gets what no other "
                                "class matches");
@@ -262,6 +284,8 @@ int sg_settings_class_end(struct sg_settings *s, struct sg_class *c, char **ret_
         if (r < 0)
                 return r;
         r = class_fit_limits(c, ret_why);
+        if (r >= 0)
+                r = class_fit_gpus(c, ret_why);
         if (r >= 0)
                 r = sg_share_settings_check(&c->share, ret_why);
         if (r < 0)

@@ -7,7 +7,8 @@
  * (table.h), their parsers and defaults; it reads no file (edge/config/config.c does) and gets one
  * (section, key, value) at a time.
  *
- *   node    schedgov.conf, schedgov.conf.d/NAME.conf:  [Node] [Queue] [Logs] [History] [Metrics]
+ *   node    schedgov.conf, schedgov.conf.d/NAME.conf:  [Node] [Queue] [Gpu] [Logs] [History]
+ *                                                      [Metrics] …
  *   classes policy.d/NAME.policy, one class each:      [Match] [Class] [Limits] [Policy] [Growth]
  *                                                      [FlowCon] [Progress] [Adopt]
  */
@@ -16,6 +17,7 @@
 #include "core/job/job.h"
 #include "core/reports/preset.h"
 #include "core/reports/progress-source.h"
+#include "core/settings/gpu.h"
 #include "core/settings/share.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -57,11 +59,12 @@ struct sg_class {
         struct sg_share_settings share; /* by which its jobs' shares are decided */
         struct sg_limits limits;        /* what a job gets when it asks for nothing */
         struct sg_limits limits_max;    /* what it may ask for; SG_UNLIMITED = anything */
+        struct sg_class_gpus gpus;
         bool device_closed;
         struct sg_device_allow *devices;
         size_t n_devices;
-        /* Glob patterns, NULL-terminated; NULL = not asked about. With none of the three the class
-         * is for those who ask for it by name. */
+        /* Glob patterns, NULL-terminated; NULL = not asked about. With none of the three, and
+         * no Gpu=, the class is for those who ask for it by name. */
         char **match_user, **match_group, **match_command;
         /* What others start that is of this class: names of units, paths of groups. */
         char **adopt_units, **adopt_cgroups;
@@ -87,6 +90,7 @@ struct sg_settings {
         uint64_t max_stored_per_user; /* bytes, 256M */
         uint64_t memory_reserve_pm;   /* 1000 = a tenth stays free */
         uint64_t kill_grace_usec;     /* SIGTERM … SIGKILL, 10 s */
+        struct sg_gpu_settings gpu;
         /* [Logs] */
         uint64_t log_max_bytes, log_keep; /* 256M, 1 */
         /* [History] */
@@ -141,9 +145,10 @@ const char *sg_settings_nearest_class(const struct sg_settings *s, const char *n
  * gone. The job keeps its name, its limits and its groups. */
 const struct sg_class *sg_settings_class_or_default(const struct sg_settings *s, const char *name);
 /* The first class, by name of file, whose [Match] fits (each key given must), else the default
- * class. groups: NULL-terminated names, or NULL. command: the words joined by single spaces. */
+ * class. groups: NULL-terminated names, or NULL. command: the words joined by single spaces. gpus:
+ * the job asks for some. */
 const struct sg_class *sg_settings_match(const struct sg_settings *s, const char *user,
-                                         char *const *groups, const char *command);
+                                         char *const *groups, const char *command, bool gpus);
 /* Whether what their user is called may make a difference for jobs of this class, or for which
  * class is found ("": none is asked for). */
 bool sg_settings_mind_names(const struct sg_settings *s, const char *class);

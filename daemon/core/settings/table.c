@@ -5,6 +5,7 @@
  */
 
 #include "core/settings/table.h"
+#include "proto/gpus.h"
 #include <errno.h>
 #include <string.h>
 
@@ -30,6 +31,15 @@ static int parse_count(const struct sg_settings_key *k, const char *value, void 
         if (sg_parse_u64(value, &v) < 0 || v == SG_UNLIMITED)
                 return -EINVAL;
         return in_range(k, v, field);
+}
+
+static int parse_gpu_count(const struct sg_settings_key *k, const char *value, void *field)
+{
+        if (strcmp(value, "infinity") == 0) {
+                *(uint64_t *)field = SG_UNLIMITED;
+                return 0;
+        }
+        return parse_count(k, value, field);
 }
 
 /* "auto" is kept as SG_UNLIMITED, so that "infinity" must not be accepted beside it. */
@@ -181,14 +191,7 @@ static int parse_order(const struct sg_settings_key *k, const char *value, void 
 
 static int parse_directory(const struct sg_settings_key *k, const char *value, void *field)
 {
-        size_t n = strlen(value);
-
-        (void)k;
-        if (n >= SG_METRICS_DIR_MAX || (n > 0 && value[0] != '/'))
-                return -EINVAL;
-        memset(field, 0, SG_METRICS_DIR_MAX);
-        memcpy(field, value, n);
-        return 0;
+        return value[0] && value[0] != '/' ? -EINVAL : store_text(k, value, field);
 }
 
 static int parse_listen(const struct sg_settings_key *k, const char *value, void *field)
@@ -275,6 +278,8 @@ static int parse_cpus_max(const struct sg_settings_key *k, const char *value, vo
 #define WANTS_SWAP "a size such as 0 or 4G, or \"infinity\""
 #define WANTS_RATE "a size per second, at least 64K, such as 10M, or \"infinity\""
 #define WANTS_PERCENT "a percentage of one CPU, at least 0.1%, such as 50% or 200%, or \"infinity\""
+#define WANTS_GPUS "a whole number from 0 to 64, or \"infinity\""
+#define WANTS_DIRECTORY "the absolute path of a directory, of less than 256 bytes"
 #define WANTS_TIME "a time span of at least 1s such as 90min or 2h, or \"infinity\""
 #define WANTS_NAMES "patterns between blanks, at most 1000 of them"
 #define WANTS_PEOPLE "names or patterns between blanks, without commas, at most 1000 of them"
@@ -318,6 +323,14 @@ const struct sg_settings_key sg_settings_keys[] = {
         {"Queue", "MemoryReserve", "conf", "10%", "a percentage from 0% to 90%", false, parse_percent, NODE(memory_reserve_pm), 0, 9000},
         {"Queue", "KillGrace", "conf", "10s", "a time span from 0 to 1d such as 10s", false, parse_usec, NODE(kill_grace_usec), 0, DAY},
 
+        {"Gpu", "Manage", "conf", "auto", "\"auto\" or \"no\"", false, sg_settings_parse_manage, NODE(gpu.manage), 0, 0},
+        {"Gpu", "Exclude", "conf", "", "indexes, UUIDs or bus ids between blanks, of less than 4096 bytes", false, sg_settings_parse_words, NODE(gpu.exclude), 95, SG_GPU_EXCLUDED_MAX},
+        {"Gpu", "IgnoreProcesses", "conf", "Xorg Xwayland gnome-shell mutter-x11-fram kwin_wayland kwin_x11", "names of processes between blanks, each of at most 15 bytes, of less than 1024", false, sg_settings_parse_words, NODE(gpu.ignore), 15, SG_GPU_IGNORED_MAX},
+        {"Gpu", "Timeout", "conf", "5s", "a time span from 1s to 5min", false, parse_usec, NODE(gpu.timeout_usec), SEC, 300 * SEC},
+        {"Gpu", "Library", "conf", "", "the absolute path of a library, of less than 256 bytes", false, parse_directory, NODE(gpu.library), 0, SG_GPU_PATH_MAX},
+        {"Gpu", "DriverRoot", "conf", "/", WANTS_DIRECTORY, false, parse_directory, NODE(gpu.driver_root), 0, SG_GPU_PATH_MAX},
+        {"Gpu", "JobMapping", "conf", "", WANTS_DIRECTORY, false, parse_directory, NODE(gpu.job_mapping), 0, SG_GPU_PATH_MAX},
+
         {"Logs", "MaxSize", "conf", "256M", "a size of at least 1K such as 256M, or \"infinity\"", false, parse_bytes, NODE(log_max_bytes), 1024, INF},
         {"Logs", "Keep", "conf", "1", "a whole number from 0 to 100", false, parse_count, NODE(log_keep), 0, 100},
 
@@ -329,7 +342,7 @@ const struct sg_settings_key sg_settings_keys[] = {
         {"Monitor", "Interval", "conf", "1s", "a time span from 100ms to 1min", false, parse_usec, NODE(monitor_usec), SEC / 10, 60 * SEC},
         {"Monitor", "MaxInterval", "conf", "30s", "a time span from 1s to 1h", false, parse_usec, NODE(monitor_max_usec), SEC, 3600 * SEC},
 
-        {"Metrics", "TextFile", "conf", "", "the absolute path of a directory, of less than 256 bytes", false, parse_directory, NODE(metrics_dir), 0, 0},
+        {"Metrics", "TextFile", "conf", "", WANTS_DIRECTORY, false, parse_directory, NODE(metrics_dir), 0, SG_METRICS_DIR_MAX},
         {"Metrics", "Listen", "conf", "", "a port, or ADDRESS:PORT such as 127.0.0.1:9750 or [::1]:9750", false, parse_listen, NODE(metrics_listen), 0, 0},
         {"Metrics", "Interval", "conf", "15s", "a time span from 1s to 1h such as 15s", false, parse_usec, NODE(metrics_usec), SEC, 3600 * SEC},
 
@@ -337,19 +350,26 @@ const struct sg_settings_key sg_settings_keys[] = {
         {"Match", "Group", "policy", "", WANTS_PEOPLE, true, sg_settings_parse_people, CLASS(match_group), 0, 0},
         {"Match", "Command", "policy", "", "a pattern, at most 1000 of them", true, sg_settings_parse_pattern, CLASS(match_command), 0, 0},
 
+        {"Match", "Gpu", "policy", "", "\"yes\" or \"no\"", false, sg_settings_parse_match_gpu, CLASS(gpus.match), 0, 0},
+
         {"Class", "Name", "policy", "", "letters, digits and \"_-\", at most 32, the first no \"-\", and no file of the kernel's (\"tasks\")", false, parse_class_name, CLASS(name), 0, 0},
         {"Class", "Weight", "policy", "100", WANTS_WEIGHT, false, parse_count, CLASS(weight), 1, SG_WEIGHT_MAX},
         {"Class", "MaxJobs", "policy", "infinity", WANTS_COUNT, false, parse_count, CLASS(max_jobs), 1, INF},
         {"Class", "MaxJobsPerUser", "policy", "infinity", WANTS_COUNT, false, parse_count, CLASS(max_jobs_per_user), 1, INF},
+        {"Class", "MaxGpusPerUser", "policy", "infinity", WANTS_GPUS, false, parse_gpu_count, CLASS(gpus.max_per_user), 0, SG_GPUS_ASKED_MAX},
         {"Class", "Threads", "policy", "follow", "\"follow\", \"start\" or \"leave\"", false, parse_threads, CLASS(limits.threads), 0, 0},
         {"Class", "Unbuffered", "policy", "yes", "\"yes\" or \"no\"", false, parse_yes, CLASS(unbuffered), 0, 0},
 
         SG_CPU_LIMITS(GIVEN),
         {"Limits", "CPUs", "policy", "", "a number of CPUs such as 4, or a range such as 2-8, up to 1024", false, parse_cpus, CLASS(limits), 1, SG_CPUS_MAX},
         SG_MORE_LIMITS(GIVEN),
+        {"Limits", "Gpus", "policy", "", SG_GPUS_WANTS, false, sg_settings_parse_gpus, CLASS(gpus.given), 0, 0},
+        {"Limits", "GpuMemory", "policy", "infinity", WANTS_BYTES, false, parse_bytes, CLASS(gpus.given.memory_bytes), MIB, INF},
+        {"Limits", "GpuIdleLimit", "policy", "infinity", "a time span of at least 1min such as 2h, with \"end\" behind it if jobs are to be ended then, or \"infinity\"", false, sg_settings_parse_idle, CLASS(gpus), 60 * SEC, INF},
         SG_CPU_LIMITS(ALLOWED),
         {"Limits", "MaxCPUs", "policy", "infinity", WANTS_COUNT, false, parse_cpus_max, CLASS(limits_max), 1, INF},
         SG_MORE_LIMITS(ALLOWED),
+        {"Limits", "MaxGpus", "policy", "infinity", WANTS_GPUS, false, parse_gpu_count, CLASS(gpus.max), 0, SG_GPUS_ASKED_MAX},
         {"Limits", "DevicePolicy", "policy", "auto", "\"auto\" or \"closed\"", false, parse_device_policy, CLASS(device_closed), 0, 0},
         {"Limits", "DeviceAllow", "policy", "", "the path of a node below /dev and any of \"rwm\", such as \"/dev/nvidia0 rw\", at most 1000 of them", true, sg_settings_parse_device, 0, 0, 0},
 

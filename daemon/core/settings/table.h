@@ -31,6 +31,13 @@ int sg_settings_parse_people(const struct sg_settings_key *k, const char *value,
 int sg_settings_parse_cgroups(const struct sg_settings_key *k, const char *value, void *field);
 int sg_settings_parse_device(const struct sg_settings_key *k, const char *value, void *field);
 
+/* gpu-keys.c */
+int sg_settings_parse_manage(const struct sg_settings_key *k, const char *value, void *field);
+int sg_settings_parse_words(const struct sg_settings_key *k, const char *value, void *field);
+int sg_settings_parse_gpus(const struct sg_settings_key *k, const char *value, void *field);
+int sg_settings_parse_match_gpu(const struct sg_settings_key *k, const char *value, void *field);
+int sg_settings_parse_idle(const struct sg_settings_key *k, const char *value, void *field);
+
 /* Whether a pattern of users or groups fits one name alone, itself, and that is no number. */
 bool sg_settings_pattern_is_name(const char *pattern);
 

@@ -165,7 +165,7 @@ static void test_without_overrides(void **state)
         }
         f->files = sg_settings_free(f->files);
         assert_string_equal(sg_settings_match(f->settings, "bobby",
-                                              (char *[]){(char *)"ml-x", NULL}, "torchrun")
+                                              (char *[]){(char *)"ml-x", NULL}, "torchrun", false)
                                     ->name,
                             "train");
 }

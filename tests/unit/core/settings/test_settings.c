@@ -268,7 +268,7 @@ static void expect_class(struct both *b, const char *user, const char *group, co
                          const char *name)
 {
         char *groups[] = {(char *)"users", (char *)group, NULL};
-        const struct sg_class *c = sg_settings_match(b->s, user, groups, command);
+        const struct sg_class *c = sg_settings_match(b->s, user, groups, command, false);
 
         assert_string_equal(c->name, name);
 }
@@ -290,13 +290,80 @@ static void test_matching(void **state)
         expect_class(b, "alice", "x", "python3", "alice");
         expect_class(b, "bob", "x", "python3", "default");
         expect_class(b, "carol", "ml-vision", "python3", "default");
-        assert_string_equal(sg_settings_match(b->s, "alice", NULL, NULL)->name, "alice");
-        assert_string_equal(sg_settings_match(b->s, NULL, NULL, NULL)->name, "default");
+        assert_string_equal(sg_settings_match(b->s, "alice", NULL, NULL, false)->name, "alice");
+        assert_string_equal(sg_settings_match(b->s, NULL, NULL, NULL, false)->name, "default");
         assert_non_null(sg_settings_class(b->s, "asked"));
         assert_null(sg_settings_class(b->s, "askew"));
         assert_ptr_equal(sg_settings_class_or_default(b->s, "asked"),
                          sg_settings_class(b->s, "asked"));
         assert_ptr_equal(sg_settings_class_or_default(b->s, "askew"), sg_settings_default(b->s));
+}
+
+static const char *class_for(struct both *b, bool gpus)
+{
+        return sg_settings_match(b->s, "alice", NULL, "x", gpus)->name;
+}
+
+static void test_gpu_classes(void **state)
+{
+        struct both *b = *state;
+        char *why = NULL;
+
+        set(b, "Class", "Name", "gpu");
+        set(b, "Match", "Gpu", "yes");
+        set(b, "Limits", "Gpus", "1-4");
+        set(b, "Limits", "GpuIdleLimit", "2h end");
+        assert_int_equal(end_class(b, &why), 0);
+        assert_string_equal(class_for(b, true), "gpu");
+        assert_string_equal(class_for(b, false), "default");
+        assert_int_equal(b->s->classes[1].gpus.given.max, 4);
+        assert_true(b->s->classes[1].gpus.idle_usec == 7200000000ULL);
+        assert_true(b->s->classes[1].gpus.idle_ends);
+        assert_int_equal(sg_settings_class_begin(b->s, "b.policy", &b->c), 0);
+        set(b, "Class", "Name", "cpu");
+        set(b, "Match", "Gpu", "no");
+        assert_int_equal(end_class(b, &why), 0);
+        assert_string_equal(class_for(b, false), "cpu");
+}
+
+static void expect_refused(struct both *b, const char *key, const char *value, const char *other,
+                           const char *other_value, const char *says)
+{
+        _cleanup_free_ char *why = NULL;
+
+        if (!b->c)
+                assert_int_equal(sg_settings_class_begin(b->s, "a.policy", &b->c), 0);
+        set(b, "Class", "Name", "a");
+        set(b, "Limits", key, value);
+        set(b, strcmp(other, "Gpu") == 0 ? "Match" : "Limits", other, other_value);
+        assert_int_equal(end_class(b, &why), -EINVAL);
+        if (!strstr(why, says))
+                fail_msg("%s=%s: %s", key, value, why);
+}
+
+static void test_gpu_classes_refused(void **state)
+{
+        struct both *b = *state;
+
+        expect_refused(b, "Gpus", "4", "MaxGpus", "2", "[Limits] Gpus= is above MaxGpus=");
+        expect_refused(b, "Gpus", "0.5", "MaxGpus", "2", "give GpuMemory= as well");
+        expect_refused(b, "Gpus", "1", "Gpu", "no", "[Match] Gpu=no is for jobs without GPUs");
+}
+
+static void test_words(void **state)
+{
+        struct both *b = *state;
+        const char *ignore = b->s->gpu.ignore;
+        char *why = NULL;
+
+        assert_true(sg_settings_words_have(ignore, "Xorg"));
+        assert_true(sg_settings_words_have(ignore, "kwin_x11"));
+        assert_false(sg_settings_words_have(ignore, "X"));
+        assert_false(sg_settings_words_have(ignore, ""));
+        assert_int_equal(sg_settings_assign(b->s, "Gpu", "IgnoreProcesses", " a \t bb  ", &why), 0);
+        assert_string_equal(ignore, "a bb");
+        assert_true(sg_settings_words_have(ignore, "bb"));
+        assert_false(sg_settings_words_have(ignore, "Xorg"));
 }
 
 static bool admits(struct both *b, const char *name, const char *user, const char *group)
@@ -406,6 +473,9 @@ int main(void)
                 cmocka_unit_test_setup_teardown(test_default_class_replaced, setup, teardown),
                 cmocka_unit_test_setup_teardown(test_maxima, setup, teardown),
                 cmocka_unit_test_setup_teardown(test_matching, setup, teardown),
+                cmocka_unit_test_setup_teardown(test_gpu_classes, setup, teardown),
+                cmocka_unit_test_setup_teardown(test_gpu_classes_refused, setup, teardown),
+                cmocka_unit_test_setup_teardown(test_words, setup, teardown),
                 cmocka_unit_test_setup_teardown(test_admission, setup, teardown),
                 cmocka_unit_test_setup_teardown(test_names_matter, setup, teardown),
                 cmocka_unit_test_setup_teardown(test_long_command, setup, teardown),

@@ -274,8 +274,9 @@ static void test_policies_in_order(void **state)
         assert_int_equal(f->s->n_classes, 3);
         assert_string_equal(f->s->classes[0].name, "default");
         assert_int_equal(f->s->classes[0].weight, 50);
-        assert_string_equal(sg_settings_match(f->s, "a", groups, "python3 x.py")->name, "ml");
-        assert_string_equal(sg_settings_match(f->s, "a", groups, "make")->name, "all");
+        assert_string_equal(sg_settings_match(f->s, "a", groups, "python3 x.py", false)->name,
+                            "ml");
+        assert_string_equal(sg_settings_match(f->s, "a", groups, "make", false)->name, "all");
         assert_non_null(strstr(f->s->classes[1].file, LIB "policy.d/10-ml.policy"));
 }
 

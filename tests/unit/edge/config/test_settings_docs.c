@@ -150,9 +150,11 @@ static void load_conf(bool uncommented)
         assert_int_equal(s->n_classes, 3);
         assert_string_equal(s->classes[0].name, "default");
         assert_non_null(s->classes[0].file);
-        assert_string_equal(sg_settings_match(s, "u", NULL, "jupyter lab")->name, "interactive");
-        assert_string_equal(sg_settings_match(s, "u", NULL, "/bin/torchrun x")->name, "train");
-        assert_string_equal(sg_settings_match(s, "u", NULL, "make")->name, "default");
+        assert_string_equal(sg_settings_match(s, "u", NULL, "jupyter lab", false)->name,
+                            "interactive");
+        assert_string_equal(sg_settings_match(s, "u", NULL, "/bin/torchrun x", false)->name,
+                            "train");
+        assert_string_equal(sg_settings_match(s, "u", NULL, "make", false)->name, "default");
         assert_int_equal(sg_remove_tree(AT_FDCWD, root), 0);
 }
 
