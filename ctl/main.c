@@ -30,7 +30,7 @@ static int call_verb(const struct sg_invocation *inv, struct sg_error *e)
                 [SG_VERB_SIMULATE] = sg_verb_simulate, [SG_VERB_CONFIG] = sg_verb_config,
                 [SG_VERB_ADOPT] = sg_verb_adopt,       [SG_VERB_VERSION] = sg_verb_version,
                 [SG_VERB_HELP] = sg_verb_help,         [SG_VERB_LIMITS] = sg_verb_limits,
-                [SG_VERB_RERUN] = sg_verb_rerun,
+                [SG_VERB_RERUN] = sg_verb_rerun,       [SG_VERB_GPUS] = sg_verb_gpus,
         };
 
         return verbs[inv->verb](inv, e);

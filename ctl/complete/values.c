@@ -186,6 +186,11 @@ static void subverbs(const struct sg_place *p)
         sg_candidates_alternatives(p, sg_verbs[p->verb].arguments);
 }
 
+static void drains(const struct sg_place *p)
+{
+        sg_candidates_alternatives(p, "drain|undrain");
+}
+
 static sg_candidates_fn *of_policy(const struct sg_invocation *inv)
 {
         bool shows = inv->n_args > 0 && strcmp(inv->args[0], "show") == 0,
@@ -208,6 +213,8 @@ sg_candidates_fn *sg_candidates_of_argument(const struct sg_place *p)
                 return of_policy(p->inv);
         case SG_VERB_LIMITS:
                 return sg_candidates_classes;
+        case SG_VERB_GPUS:
+                return first ? drains : NULL;
         case SG_VERB_CONFIG:
                 return first ? subverbs : NULL;
         case SG_VERB_SET:

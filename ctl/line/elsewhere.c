@@ -46,6 +46,7 @@ static const struct verb_elsewhere verbs_elsewhere[] = {
         {"group partition", "groups of jobs are classes here: see schedctl policy show"},
         {"send", "a queued job has no input: say where it is from, as in --sh 'COMMAND <FILE'"},
         {"sprio sshare why", CALL("explain JOB")},
+        {"gpu nvidia-smi gpustat nvitop", CALL("gpus")},
 };
 
 #define BIT(verb) (1U << SG_VERB_##verb)

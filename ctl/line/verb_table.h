@@ -27,6 +27,7 @@ enum sg_verb_id {
         SG_VERB_EVENTS,
         SG_VERB_EXPLAIN,
         SG_VERB_LIMITS,
+        SG_VERB_GPUS,
         SG_VERB_POLICY,
         SG_VERB_CONFIG,
         SG_VERB_ADOPT,

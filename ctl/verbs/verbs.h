@@ -12,7 +12,8 @@ typedef int sg_verb_fn(const struct sg_invocation *inv, struct sg_error *e);
 sg_verb_fn sg_verb_run, sg_verb_submit, sg_verb_list, sg_verb_status, sg_verb_plot, sg_verb_top,
         sg_verb_logs, sg_verb_wait, sg_verb_cancel, sg_verb_control, sg_verb_signal, sg_verb_set,
         sg_verb_history, sg_verb_simulate, sg_verb_events, sg_verb_explain, sg_verb_policy,
-        sg_verb_limits, sg_verb_config, sg_verb_adopt, sg_verb_version, sg_verb_help, sg_verb_rerun;
+        sg_verb_limits, sg_verb_config, sg_verb_adopt, sg_verb_version, sg_verb_help, sg_verb_rerun,
+        sg_verb_gpus;
 
 /* Shared by several. */
 

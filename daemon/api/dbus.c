@@ -72,6 +72,8 @@ const sd_bus_vtable sg_dbus_manager_vtable[] = {
         METHOD("Reload", NULL, "as"),
         METHOD("ConfigCat", NULL, "s"),
         METHOD("ConfigVerify", NULL, "as"),
+        METHOD("Gpus", NULL, "s"),
+        METHOD("DrainGpu", "sb", NULL),
         SD_BUS_SIGNAL("JobEvent", "ttssstiis", 0),
         SD_BUS_PROPERTY("Version", "s", get_text, 0, SD_BUS_VTABLE_PROPERTY_CONST),
         SD_BUS_PROPERTY("NodeName", "s", get_text, 0, SD_BUS_VTABLE_PROPERTY_CONST),

@@ -78,6 +78,8 @@ int sg_api_describe(struct sg_call *call, struct sg_answer *a);
 int sg_api_reload(struct sg_call *call, struct sg_answer *a);
 int sg_api_config_cat(struct sg_call *call, struct sg_answer *a);
 int sg_api_config_verify(struct sg_call *call, struct sg_answer *a);
+int sg_api_gpus(struct sg_call *call, struct sg_answer *a);
+int sg_api_drain_gpu(struct sg_call *call, struct sg_answer *a);
 int sg_api_adopt(struct sg_call *call, struct sg_answer *a);
 
 int sg_api_cancel(struct sg_call *call, struct sg_live *l, struct sg_answer *a);

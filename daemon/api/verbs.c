@@ -32,6 +32,8 @@ static const struct handler {
         [SG_REQUEST_RELOAD] = {sg_api_reload},
         [SG_REQUEST_CONFIG_CAT] = {sg_api_config_cat},
         [SG_REQUEST_CONFIG_VERIFY] = {sg_api_config_verify},
+        [SG_REQUEST_GPUS] = {sg_api_gpus},
+        [SG_REQUEST_DRAIN_GPU] = {sg_api_drain_gpu},
         [SG_REQUEST_CANCEL] = {.ask_job = sg_api_cancel, .right = "cancel"},
         [SG_REQUEST_HOLD] = {.ask_job = sg_api_hold, .right = "hold"},
         [SG_REQUEST_RELEASE] = {.ask_job = sg_api_release, .right = "release"},

@@ -22,6 +22,8 @@ PARAM(what, TEXT, what);
 PARAM(class, TEXT, class);
 PARAM(assignments, WORDS, assignments);
 PARAM(signal, I32, signal);
+PARAM(gpu, TEXT, id);
+PARAM(drain, FLAG, number);
 
 const struct sg_request_verb_info sg_request_verbs[_SG_REQUEST_VERB_MAX] = {
         [SG_REQUEST_SUBMIT] = {"Submit", "option", {&argv, &script, &environment}},
@@ -47,6 +49,8 @@ const struct sg_request_verb_info sg_request_verbs[_SG_REQUEST_VERB_MAX] = {
         [SG_REQUEST_RELOAD] = {.name = "Reload"},
         [SG_REQUEST_CONFIG_CAT] = {.name = "ConfigCat"},
         [SG_REQUEST_CONFIG_VERIFY] = {.name = "ConfigVerify"},
+        [SG_REQUEST_GPUS] = {.name = "Gpus"},
+        [SG_REQUEST_DRAIN_GPU] = {"DrainGpu", NULL, {&gpu, &drain}},
         [SG_REQUEST_CANCEL] = {.name = "Cancel"},
         [SG_REQUEST_HOLD] = {.name = "Hold"},
         [SG_REQUEST_RELEASE] = {.name = "Release"},

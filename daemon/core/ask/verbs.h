@@ -32,6 +32,8 @@ enum sg_request_verb {
         SG_REQUEST_RELOAD,
         SG_REQUEST_CONFIG_CAT,
         SG_REQUEST_CONFIG_VERIFY,
+        SG_REQUEST_GPUS,
+        SG_REQUEST_DRAIN_GPU,
         SG_REQUEST_CANCEL,
         SG_REQUEST_HOLD,
         SG_REQUEST_RELEASE,

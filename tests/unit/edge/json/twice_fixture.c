@@ -240,6 +240,9 @@ static int append_param(sd_bus_message *m, const struct sg_param *p, const json_
                 return o && !json_is_string(o)
                                ? -EOPNOTSUPP
                                : sd_bus_message_append(m, "s", o ? json_string_value(o) : "");
+        case SG_VALUE_FLAG:
+                return o && !json_is_boolean(o) ? -EOPNOTSUPP
+                                                : sd_bus_message_append(m, "b", json_is_true(o));
         case SG_VALUE_BYTES:
                 return o && !json_is_string(o)
                                ? -EOPNOTSUPP
