@@ -51,6 +51,9 @@ static void begin(struct sg_array_row *a, const struct sg_row *row)
         KEEP(a, list, row->list ? row->list : "");
         KEEP(a, reason, row->reason);
         KEEP(a, command, row->command);
+        a->row.gpu[0] = '\0';
+        a->row.gpu_memory_bytes = SG_UNLIMITED;
+        a->row.gpu_utilization = NAN;
         a->row.progress.source = a->row.progress.status = NULL;
         a->prefix = strlen(a->name);
 }

@@ -9,6 +9,7 @@
 #include "base/utf8.h"
 #include "ctl/show/chart.h"
 #include "ctl/show/command.h"
+#include "ctl/show/gpu-text.h"
 #include "ctl/show/output.h"
 #include "ctl/show/progress.h"
 #include "ctl/show/table.h"
@@ -346,6 +347,18 @@ static void usage_lines(const json_t *job)
         figures_line("Waited", json_object_get(o, "delays"), delays, SG_ELEMENTSOF(delays), NULL);
 }
 
+static void gpu_lines(const json_t *job)
+{
+        char text[4096];
+
+        if (*sg_gpu_asked_text(job, text, sizeof(text)))
+                line("GPUs", "%s", text);
+        if (*sg_gpu_given_text(job, text, sizeof(text)))
+                line("Has", "%s", text);
+        if (*sg_gpu_used_text(job, text, sizeof(text)))
+                line("GPU usage", "%s", text);
+}
+
 static void array_line(const json_t *job)
 {
         long long index = json_integer_value(json_object_get(job, "array_index")),
@@ -392,6 +405,7 @@ void sg_document_print_job(const json_t *job)
                 line("Attempt", "%lld", (long long)json_integer_value(attempt));
         limit_line(job);
         threads_line(job);
+        gpu_lines(job);
         usage_lines(job);
         share_lines(job);
         progress_lines(job);
@@ -500,6 +514,8 @@ void sg_document_print_node(const json_t *status)
              (long long)json_integer_value(json_object_get(jobs, "starting")),
              (long long)json_integer_value(json_object_get(jobs, "suspended")),
              (long long)json_integer_value(json_object_get(jobs, "queued")));
+        if (json_is_false(json_object_get(json_object_get(status, "gpus"), "managed")))
+                line("GPUs", "aren't managed ([Gpu] Manage=no): each job can open all of them");
         load_lines(status);
         link_lines(status);
         stored_line(json_object_get(status, "stored"));

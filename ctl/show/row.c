@@ -5,6 +5,7 @@
 #include "base/format.h"
 #include "base/utf8.h"
 #include "ctl/show/fields.h"
+#include "ctl/show/gpu-text.h"
 #include "ctl/show/output.h"
 #include <inttypes.h>
 #include <math.h>
@@ -35,6 +36,9 @@ const struct sg_column sg_row_columns[_SG_COLUMN_MAX] = {
         [SG_COLUMN_ETA] = {"eta", true, 0},
         [SG_COLUMN_LOSS] = {"loss", true, 0},
         [SG_COLUMN_STEPS] = {"steps", true, 0},
+        [SG_COLUMN_GPU] = {"gpu", true, 0},
+        [SG_COLUMN_GPU_MEM] = {"gpumem", true, 0},
+        [SG_COLUMN_GPU_UTIL] = {"gpuutil", true, 0},
 };
 
 int sg_row_read(sd_bus_message *m, struct sg_row *r)
@@ -61,7 +65,7 @@ static uint64_t number_of(const char *id)
 void sg_row_from_document(const json_t *job, struct sg_row *r)
 {
         const json_t *usage = json_object_get(job, "usage"), *code, *signal;
-        const json_t *share = json_object_get(job, "share");
+        const json_t *share = json_object_get(job, "share"), *gpu = json_object_get(job, "gpu");
 
         code = json_object_get(job, "exit_code");
         signal = json_object_get(job, "signal");
@@ -85,7 +89,12 @@ void sg_row_from_document(const json_t *job, struct sg_row *r)
                 .weight = sg_document_number(share, "weight"),
                 .growth = sg_document_number(share, "growth_efficiency"),
                 .list = sg_document_word(share, "list"),
+                .gpu_utilization = sg_document_number(gpu, "utilization"),
+                .gpu_memory_bytes = figure_of(gpu, "memory_used_bytes"),
         };
+        (void)sg_gpu_count_text(job, r->gpu);
+        if (r->gpu_memory_bytes == SG_UNLIMITED)
+                r->gpu_memory_bytes = figure_of(gpu, "memory_peak_bytes");
         if (r->memory_bytes == SG_UNLIMITED) /* of a finished one, as in a row */
                 r->memory_bytes = figure_of(usage, "memory_peak_bytes");
         if (json_is_string(signal))
@@ -111,6 +120,14 @@ static const char *figure(double v, char *buf, size_t size)
         if (!isfinite(v))
                 return "-";
         (void)snprintf(buf, size, "%.4g", v);
+        return buf;
+}
+
+static const char *percent(double v, char *buf, size_t size)
+{
+        if (!isfinite(v))
+                return "-";
+        (void)snprintf(buf, size, "%.0f%%", v);
         return buf;
 }
 
@@ -205,6 +222,14 @@ const char *sg_row_cell(const struct sg_row *row, enum sg_row_column column, uin
                 return or_dash(sg_last_eval_text(&row->progress, buf, size));
         case SG_COLUMN_STEPS:
                 return or_dash(sg_step_text(&row->progress, buf, size));
+        case SG_COLUMN_GPU:
+                return text(row->gpu, buf, size);
+        case SG_COLUMN_GPU_MEM:
+                return row->gpu_memory_bytes == SG_UNLIMITED || row->gpu_memory_bytes == 0
+                               ? "-"
+                               : sg_format_bytes(buf, row->gpu_memory_bytes);
+        case SG_COLUMN_GPU_UTIL:
+                return percent(row->gpu_utilization, buf, size);
         default:
                 return text(strings[column], buf, size);
         }

@@ -2,6 +2,7 @@
 #pragma once
 /* A job in a table, from a row of ListJobs or from its document, and its cells. */
 
+#include "ctl/show/gpu-text.h"
 #include "ctl/show/progress.h"
 #include "ctl/show/table.h"
 #include <stdbool.h>
@@ -19,7 +20,9 @@ struct sg_row { /* strings belong to the message, or the document */
         uint64_t array, index; /* number of its array's first task, 0: it is none's; its index */
         const char *indexes;   /* of several tasks (array-row.h); NULL: of one */
         struct sg_job_progress progress; /* as share, of a document only */
-        double share, weight, growth;
+        double share, weight, growth, gpu_utilization;
+        uint64_t gpu_memory_bytes;
+        char gpu[SG_GPU_COUNT_MAX];
         const char *list;
 };
 
@@ -48,6 +51,9 @@ enum sg_row_column {
         SG_COLUMN_ETA,
         SG_COLUMN_LOSS,
         SG_COLUMN_STEPS,
+        SG_COLUMN_GPU,
+        SG_COLUMN_GPU_MEM,
+        SG_COLUMN_GPU_UTIL,
         _SG_COLUMN_MAX,
 };
 

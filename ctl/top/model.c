@@ -65,7 +65,8 @@ static void read_job(struct sg_top_job *j, json_t *document, const struct sg_top
                      uint64_t now_usec, double usec)
 {
         const json_t *share = json_object_get(document, "share");
-        const json_t *usage = json_object_get(document, "usage");
+        const json_t *usage = json_object_get(document, "usage"),
+                     *gpu = json_object_get(document, "gpu");
 
         *j = (struct sg_top_job){
                 .document = json_incref(document),
@@ -78,7 +79,10 @@ static void read_job(struct sg_top_job *j, json_t *document, const struct sg_top
                 .share = sg_document_number(share, "share"),
                 .list = sg_document_word(share, "list"),
                 .memory_bytes = sg_document_number(usage, "memory_bytes"),
+                .gpu_memory_bytes = sg_document_number(gpu, "memory_used_bytes"),
+                .gpu_utilization = sg_document_number(gpu, "utilization"),
         };
+        (void)sg_gpu_count_text(document, j->gpu);
         if (!*j->why)
                 j->why = sg_document_word(share, "why");
         read_rates(&j->rates, usage, before ? &before->rates : NULL, usec);

@@ -5,6 +5,7 @@
  * before (rates), and the losses of each job that it has seen. Pure: documents and the time in.
  */
 
+#include "ctl/show/gpu-text.h"
 #include "ctl/show/progress.h"
 #include <jansson.h>
 #include <stdbool.h>
@@ -24,7 +25,8 @@ struct sg_top_rates {
 struct sg_top_job {
         json_t *document; /* strings belong to it */
         const char *id, *name, *user, *state, *why, *list;
-        double running_sec, share, memory_bytes;
+        double running_sec, share, memory_bytes, gpu_memory_bytes, gpu_utilization;
+        char gpu[SG_GPU_COUNT_MAX]; /* how many; "" = none */
         struct sg_top_rates rates;
         struct sg_job_progress progress;
         double trend[SG_TOP_TREND]; /* the oldest first */

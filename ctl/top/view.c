@@ -30,6 +30,9 @@ enum column {
         SHARE,
         LIST,
         MEM,
+        GPU,
+        GPU_MEM,
+        GPU_UTIL,
         PRESSURE,
         PROGRESS,
         ETA,
@@ -49,6 +52,9 @@ static const struct sg_column columns[N_COLUMNS] = {
         [SHARE] = {"share", true, 0},
         [LIST] = {"list", false, 0},
         [MEM] = {"mem", true, 0},
+        [GPU] = {"gpu", true, 0},
+        [GPU_MEM] = {"gpumem", true, 0},
+        [GPU_UTIL] = {"gpuutil", true, 0},
         [PRESSURE] = {"psi", true, 0},
         [PROGRESS] = {"progress", false, 0},
         [ETA] = {"eta", true, 0},
@@ -58,8 +64,9 @@ static const struct sg_column columns[N_COLUMNS] = {
 };
 
 /* What goes first where there is no room. */
-static const enum column drop_order[] = {USER, PRESSURE, LIST, TIME, WHY,      SHARE, TREND_LINE,
-                                         MEM,  STATE,    LOSS, ETA,  PROGRESS, CPU};
+static const enum column drop_order[] = {USER,       PRESSURE, LIST,  TIME,    WHY,  SHARE,
+                                         TREND_LINE, MEM,      STATE, GPU_MEM, LOSS, ETA,
+                                         PROGRESS,   GPU_UTIL, CPU,   GPU};
 
 /* --- cells --- */
 
@@ -136,6 +143,12 @@ static const char *cell(const struct sg_top_job *j, enum column c, bool utf8, ch
                 return or_dash(sg_utf8_escape(j->list, buf, size));
         case MEM:
                 return bytes(j->memory_bytes, buf, size);
+        case GPU:
+                return or_dash(sg_utf8_escape(j->gpu, buf, size));
+        case GPU_MEM:
+                return bytes(j->gpu_memory_bytes, buf, size);
+        case GPU_UTIL:
+                return percent(j->gpu_utilization / 100, buf, size);
         case PRESSURE:
                 return pressure(j->rates.psi, buf, size);
         case PROGRESS:
@@ -186,13 +199,22 @@ static void measure(const struct sg_top *top, bool utf8, struct sg_table *t)
         sg_table_fit(t);
 }
 
-/* All that fits. */
+static bool any_gpus(const struct sg_top *top)
+{
+        for (size_t k = 0; k < top->n; k++)
+                if (top->jobs[k].gpu[0])
+                        return true;
+        return false;
+}
+
+/* All that fits; of GPUs nothing where no job has any. */
 static int make_table(const struct sg_top *top, const struct sg_top_view *v, struct sg_table *ret)
 {
         bool shown[N_COLUMNS];
         int r;
 
         memset(shown, true, sizeof(shown));
+        shown[GPU] = shown[GPU_MEM] = shown[GPU_UTIL] = any_gpus(top);
         for (size_t dropped = 0;; dropped++) {
                 r = choose(shown, v->width, ret);
                 if (r < 0)

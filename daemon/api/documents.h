@@ -27,6 +27,17 @@ json_t *sg_json_class_settings(const struct sg_class *c);
 json_t *sg_json_class_commands(const struct sg_class *c);
 bool sg_class_given(const struct sg_class *c, const struct sg_limit *k, char buf[SG_FORMAT_MAX]);
 bool sg_class_allowed(const struct sg_class *c, const struct sg_limit *k, char buf[SG_FORMAT_MAX]);
+bool sg_class_gives_gpus(const struct sg_class *c, char buf[SG_FORMAT_MAX]);
+bool sg_class_gives_gpu_memory(const struct sg_class *c, char buf[SG_FORMAT_MAX]);
+/* job-gpu-json.c: the UUIDs that a job was given; what it asks for and took, null if it asks for
+ * none. now: what it does at the moment; SG_UNLIMITED is not known. */
+struct sg_gpu_now {
+        uint64_t memory_bytes, utilization;
+};
+json_t *sg_json_given_gpus(const struct sg_job *j);
+json_t *sg_json_job_gpu(const struct sg_job *j, const struct sg_gpu_now *now);
+/* gpus-verbs.c: of one that lives, or NULL. */
+void sg_gpu_now(const struct sg_live *live, struct sg_gpu_now *ret);
 /* What was measured. */
 json_t *sg_json_number(uint64_t v); /* SG_UNLIMITED is null */
 json_t *sg_json_usage(const struct sg_job *j, const struct sg_live *live);

@@ -79,7 +79,7 @@ static json_t *limits(const struct sg_job *j)
                 if (k->document && k->kind == SG_LIMIT_CPUSET)
                         json_object_set_new(o, "threads", threads(j));
         }
-        json_object_set_new(o, "gpus", json_null()); /* nothing gives them out */
+        json_object_set_new(o, "gpus", sg_json_given_gpus(j));
         return o;
 }
 
@@ -152,6 +152,14 @@ static json_t *array_or_null(const struct sg_manager *m, const struct sg_job *j)
         return json_string(id);
 }
 
+static json_t *gpu_of(const struct sg_job *j, const struct sg_live *live)
+{
+        struct sg_gpu_now now;
+
+        sg_gpu_now(live, &now);
+        return sg_json_job_gpu(j, &now);
+}
+
 int sg_job_document(struct sg_manager *m, const struct sg_job *j, struct sg_live *live, bool full,
                     char **ret)
 {
@@ -188,6 +196,7 @@ int sg_job_document(struct sg_manager *m, const struct sg_job *j, struct sg_live
         json_object_set_new(o, "limits", limits(j));
         json_object_set_new(o, "not_enforced", limit_names(unenforced(m, j, live)));
         json_object_set_new(o, "usage", sg_json_usage(j, live));
+        json_object_set_new(o, "gpu", gpu_of(j, live));
         json_object_set_new(o, "adopted", json_boolean(j->adopted != SG_ADOPTED_NOT));
         json_object_set_new(o, "unit", string_or_null(j->unit));
         json_object_set_new(o, "cgroup", string_or_null(j->group));
@@ -233,6 +242,7 @@ int sg_status_document(struct sg_manager *m, const struct sg_caller *c, char **r
         json_object_set_new(o, "links", sg_json_links(m));
         json_object_set_new(o, "max_jobs",
                             sg_json_number(sg_queue_slots(m->jobs->queue, m->node.n_cpus)));
+        json_object_set_new(o, "gpus", json_pack("{s:b}", "managed", (int)m->settings->gpu.manage));
         json_object_set_new(o, "stored", sg_json_stored(m, c->uid));
         json_object_set_new(o, "store", json_string(trouble ?: "ok"));
         return sg_json_dump(o, ret);

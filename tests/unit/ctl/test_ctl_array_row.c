@@ -5,6 +5,7 @@
 
 #include "ctl/show/array-row.c"
 #include "ctl/show/fields.c"
+#include "ctl/show/gpu-text.c"
 #include "ctl/show/output.c"
 #include "ctl/show/progress.c"
 #include "ctl/show/row.c"

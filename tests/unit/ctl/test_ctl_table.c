@@ -5,6 +5,7 @@
 #include "tests/unit/test.h"
 
 #include "ctl/show/fields.c"
+#include "ctl/show/gpu-text.c"
 #include "ctl/show/output.c"
 #include "ctl/show/progress.c"
 #include "ctl/show/row.c"
@@ -234,9 +235,9 @@ static void rows_of_documents(void **state)
                 "weight", 1000, "list", "last", "growth_efficiency", 0.0123, "progress", "eval",
                 0.4123, "step", 520, "total", 1000, "fraction", 0.52, "eta_sec", 720.0);
         static const char *const wanted[] = {
-                "7",   "train", "-",    "-",      "killed", "1.0s",   "1.5s",   "512M",
-                "-",   "-",     "KILL", NULL,     NULL,     "-",      "-",      "-",
-                "25%", "last",  "1000", "0.0123", "52%",    "12 min", "0.4123", "520 of 1000",
+                "7",    "train",  "-",   "-",      "killed", "1.0s",        "1.5s", "512M", "-",
+                "-",    "KILL",   NULL,  NULL,     "-",      "-",           "-",    "25%",  "last",
+                "1000", "0.0123", "52%", "12 min", "0.4123", "520 of 1000", "-",    "-",    "-",
         };
         char buf[64];
         struct sg_row row;

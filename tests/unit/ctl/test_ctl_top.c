@@ -10,6 +10,7 @@
 #include "ctl/show/chart.c"
 #include "ctl/show/curves.c"
 #include "ctl/show/fields.c"
+#include "ctl/show/gpu-text.c"
 #include "ctl/show/output.c"
 #include "ctl/show/progress.c"
 #include "ctl/show/table.c"
