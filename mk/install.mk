@@ -19,7 +19,7 @@ FISH_COMPLETION_DIR ?= /usr/share/fish/vendor_completions.d
 CONF_FILES := $(shell find conf -type f -not -name '.*' 2>/dev/null)
 
 # What the manual refers to, and other pages for users.
-GUIDES := adoption cgroups metrics policies progress simulate
+GUIDES := adoption cgroups gpus metrics policies progress simulate
 
 UNITS := $(O)/units/schedgovd.service $(O)/units/schedgov-launch.service units/schedgov-launch.socket \
          units/schedgov.slice

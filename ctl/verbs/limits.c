@@ -71,6 +71,8 @@ static void show_whose(const json_t *class)
                         sg_utf8_escape(sg_document_word(class, "why_not"), text, sizeof(text)));
         else if (strcmp(takes, "commands") == 0)
                 show_commands(class);
+        else if (strcmp(takes, "gpus") == 0 || strcmp(takes, "cpus") == 0)
+                (void)printf("takes your jobs %s GPUs", *takes == 'g' ? "with" : "without");
         else if (*takes)
                 (void)printf("takes %s", strcmp(name, "default") == 0 ? "what no other class takes"
                                                                       : "all your jobs");

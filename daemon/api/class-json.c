@@ -112,6 +112,40 @@ bool sg_class_given(const struct sg_class *c, const struct sg_limit *k, char buf
         return true;
 }
 
+bool sg_class_gives_gpus(const struct sg_class *c, char buf[SG_FORMAT_MAX])
+{
+        const struct sg_gpu_request *q = &c->gpus.given;
+
+        if (q->min == 0)
+                return false;
+        (void)sg_gpus_format(buf, q->min, q->max, q->share);
+        return true;
+}
+
+bool sg_class_gives_gpu_memory(const struct sg_class *c, char buf[SG_FORMAT_MAX])
+{
+        exact(buf, SG_UNIT_BYTES, c->gpus.given.memory_bytes);
+        return c->gpus.given.memory_bytes != SG_UNLIMITED;
+}
+
+static void put_gpus(json_t *o, const struct sg_class *c)
+{
+        const struct sg_class_gpus *g = &c->gpus;
+        char value[SG_FORMAT_MAX];
+
+        if (sg_class_gives_gpus(c, value))
+                (void)json_object_set_new(o, "Gpus", json_string(value));
+        if (sg_class_gives_gpu_memory(c, value))
+                (void)json_object_set_new(o, "GpuMemory", json_string(value));
+        if (g->idle_usec != SG_UNLIMITED) {
+                exact(value, SG_UNIT_TIME, g->idle_usec);
+                (void)json_object_set_new(o, "GpuIdleLimit",
+                                          json_sprintf("%s%s", value, g->idle_ends ? " end" : ""));
+        }
+        if (g->max != SG_UNLIMITED)
+                (void)json_object_set_new(o, "MaxGpus", json_sprintf("%" PRIu64, g->max));
+}
+
 bool sg_class_allowed(const struct sg_class *c, const struct sg_limit *k, char buf[SG_FORMAT_MAX])
 {
         uint64_t v = sg_limit_of(&c->limits_max, k);
@@ -134,6 +168,9 @@ static json_t *match_section(const struct sg_class *c)
                 (void)json_object_set_new(o, "Group", words_new(c->match_group));
         if (c->match_command)
                 (void)json_object_set_new(o, "Command", lines_new(c->match_command));
+        if (c->gpus.match != SG_GPU_MATCH_ANY)
+                (void)json_object_set_new(
+                        o, "Gpu", json_string(c->gpus.match == SG_GPU_MATCH_YES ? "yes" : "no"));
         return o;
 }
 
@@ -151,6 +188,7 @@ static json_t *class_section(const struct sg_class *c)
         put_number(o, "Weight", c->weight);
         put_number(o, "MaxJobs", c->max_jobs);
         put_number(o, "MaxJobsPerUser", c->max_jobs_per_user);
+        put_number(o, "MaxGpusPerUser", c->gpus.max_per_user);
         (void)json_object_set_new(o, "Threads",
                                   json_string(sg_threads_to_string(c->limits.threads)));
         return o;
@@ -185,6 +223,7 @@ static json_t *limits_section(const struct sg_class *c)
                 (void)snprintf(key, sizeof(key), "Max%s", sg_limit_table[i].class_key);
                 (void)json_object_set_new(o, key, json_string(value));
         }
+        put_gpus(o, c);
         put_devices(o, c);
         return o;
 }

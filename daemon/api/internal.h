@@ -54,7 +54,8 @@ int sg_waiter_add(struct sg_live *l, struct sg_call *call, bool acknowledge, str
 int sg_api_reply_errors(struct sg_call *call, const struct sg_config_errors *errors);
 /* names.c: answers with these, and with those users and groups of them that aren't there. Takes the
  * errors. */
-int sg_api_verify_names(struct sg_call *call, struct sg_config_errors *errors);
+int sg_api_verify_names(struct sg_call *call, const struct sg_settings *settings,
+                        struct sg_config_errors *errors);
 
 /* Verbs, as sg_api_handle() calls them. */
 

@@ -4,6 +4,7 @@
 #include "api/internal.h"
 #include "base/utf8.h"
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 struct asker {
@@ -50,7 +51,25 @@ static json_t *running_json(const struct asker *a, const struct sg_class *c, str
                          sg_json_number(c->max_jobs));
 }
 
-static json_t *options_json(const struct sg_class *c)
+static void put_option(json_t *a, const char *option, const char *given, const char *max)
+{
+        if (given || max)
+                (void)json_array_append_new(a, json_pack("{s:s,s:s?,s:s?}", "option", option,
+                                                         "default", given, "max", max));
+}
+
+/* Where GPUs are given out at all. */
+static void put_gpus(json_t *a, const struct sg_class *c)
+{
+        char gpus[SG_FORMAT_MAX], memory[SG_FORMAT_MAX], max[SG_FORMAT_MAX];
+        bool gives = sg_class_gives_gpus(c, gpus), bounded = c->gpus.max != SG_UNLIMITED;
+
+        (void)snprintf(max, sizeof(max), "%" PRIu64, c->gpus.max);
+        put_option(a, "gpus", gives ? gpus : NULL, bounded ? max : NULL);
+        put_option(a, "gpu-mem", sg_class_gives_gpu_memory(c, memory) ? memory : NULL, NULL);
+}
+
+static json_t *options_json(const struct sg_class *c, bool managed)
 {
         char given[SG_FORMAT_MAX], allowed[SG_FORMAT_MAX];
         json_t *a = json_array();
@@ -59,26 +78,30 @@ static json_t *options_json(const struct sg_class *c)
                 const struct sg_limit *k = &sg_limit_table[i];
                 bool has = sg_class_given(c, k, given), bounded = sg_class_allowed(c, k, allowed);
 
-                if (has || bounded)
-                        (void)json_array_append_new(
-                                a, json_pack("{s:s,s:s?,s:s?}", "option", k->option, "default",
-                                             has ? given : NULL, "max", bounded ? allowed : NULL));
+                put_option(a, k->option, has ? given : NULL, bounded ? allowed : NULL);
         }
+        if (managed)
+                put_gpus(a, c);
         return a;
 }
 
 static bool takes_none(const struct sg_class *c, const struct sg_settings *s)
 {
         return c != sg_settings_default(s) && !c->match_user && !c->match_group &&
-               !c->match_command;
+               !c->match_command && c->gpus.match == SG_GPU_MATCH_ANY;
 }
 
-/* Of the asker's jobs that name no class: "all", "commands", or none. */
+/* Of the asker's jobs that name no class: "all", "commands", those that ask for
+ * GPUs ("gpus") or don't ("cpus"), or none. */
 static json_t *takes_json(const struct asker *a, const struct sg_class *c, bool shut_out)
 {
         if (shut_out || takes_none(c, a->manager->settings))
                 return json_null();
-        return json_string(c->match_command ? "commands" : "all");
+        if (c->match_command)
+                return json_string("commands");
+        return json_string(c->gpus.match == SG_GPU_MATCH_YES  ? "gpus"
+                           : c->gpus.match == SG_GPU_MATCH_NO ? "cpus"
+                                                              : "all");
 }
 
 static json_t *class_json(const struct asker *a, const struct sg_class *c, struct running n)
@@ -91,7 +114,7 @@ static json_t *class_json(const struct asker *a, const struct sg_class *c, struc
                          c->file ? sg_json_text(c->file) : json_null(), "yours", yours, "why_not",
                          yours ? json_null() : json_string(rule), "takes", takes_json(a, c, !fits),
                          "commands", sg_json_class_commands(c), "running", running_json(a, c, n),
-                         "options", options_json(c));
+                         "options", options_json(c, a->manager->settings->gpu.manage));
 }
 
 /* In the order in which they are tried: the default one is last. */

@@ -72,7 +72,7 @@ int sg_api_config_verify(struct sg_call *call, struct sg_answer *a)
                 return r;
         r = sg_config_load(&settings, &m->config_place, m->node.name, &errors, NULL);
         if (r >= 0 || errors.n > 0)
-                r = sg_api_verify_names(call, &errors);
+                r = sg_api_verify_names(call, settings, &errors);
         sg_config_errors_deinit(&errors);
         return r;
 }

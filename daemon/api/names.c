@@ -13,6 +13,7 @@ struct check {
         struct sg_call *call; /* NULL: it is for the log */
         struct sg_config_errors errors;
         size_t n_before; /* errors that were there */
+        bool manages_gpus;
         const struct sg_config_name **asked;
         size_t n_asked;
 };
@@ -48,6 +49,17 @@ static int look_at_group(struct check *c, const struct sg_config_name *n)
                 n->name);
 }
 
+/* Only `config verify` tells: nothing is wrong with it, but it isn't what one would expect. */
+static int look_at_device(struct check *c, const struct sg_config_name *n)
+{
+        if (!c->call || !c->manages_gpus)
+                return 0;
+        return sg_config_errors_add(&c->errors, n->where,
+                                    "[Limits] DeviceAllow=%s opens a GPU to all jobs of the class, "
+                                    "whoever was given it; use Gpus= instead, or [Gpu] Manage=no",
+                                    n->name);
+}
+
 static int look_at_all(struct check *c)
 {
         int r = 0;
@@ -60,6 +72,8 @@ static int look_at_all(struct check *c)
 
                 if (n->group)
                         r = look_at_group(c, n);
+                else if (n->device)
+                        r = look_at_device(c, n);
                 else
                         c->asked[c->n_asked++] = n;
         }
@@ -118,7 +132,8 @@ static int ask(struct check *c, struct sg_manager *m)
 }
 
 /* Takes the errors. Negative: nothing is said of them, nor will be. */
-static int begin(struct sg_manager *m, struct sg_call *call, struct sg_config_errors *errors)
+static int begin(struct sg_manager *m, struct sg_call *call, const struct sg_settings *settings,
+                 struct sg_config_errors *errors)
 {
         struct check *c = calloc(1, sizeof(*c));
         int r;
@@ -128,6 +143,7 @@ static int begin(struct sg_manager *m, struct sg_call *call, struct sg_config_er
         c->errors = *errors;
         *errors = (struct sg_config_errors){0};
         c->n_before = c->errors.n;
+        c->manages_gpus = settings && settings->gpu.manage;
         c->call = call ? sg_call_ref(call) : NULL;
         r = look_at_all(c);
         if (r >= 0 && c->n_asked > 0) {
@@ -141,9 +157,10 @@ static int begin(struct sg_manager *m, struct sg_call *call, struct sg_config_er
         return r;
 }
 
-int sg_api_verify_names(struct sg_call *call, struct sg_config_errors *errors)
+int sg_api_verify_names(struct sg_call *call, const struct sg_settings *settings,
+                        struct sg_config_errors *errors)
 {
-        return begin(call->manager, call, errors);
+        return begin(call->manager, call, settings, errors);
 }
 
 void sg_api_check_names(struct sg_manager *m)
@@ -153,7 +170,7 @@ void sg_api_check_names(struct sg_manager *m)
         int r = sg_config_load(&settings, &m->config_place, m->node.name, &errors, NULL);
 
         if (r >= 0)
-                r = begin(m, NULL, &errors);
+                r = begin(m, NULL, settings, &errors);
         sg_config_errors_deinit(&errors);
         if (r < 0)
                 sg_log(LOG_WARNING, "cannot check the users and groups of policies: %s",

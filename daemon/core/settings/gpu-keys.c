@@ -41,6 +41,16 @@ int sg_settings_parse_words(const struct sg_settings_key *k, const char *value, 
         return 0;
 }
 
+bool sg_settings_device_is_gpu(const char *value)
+{
+        static const char *const nodes[] = {"/dev/nvidia", "/dev/dri/", "/dev/kfd"};
+
+        for (size_t i = 0; i < SG_ELEMENTSOF(nodes); i++)
+                if (strncmp(value, nodes[i], strlen(nodes[i])) == 0)
+                        return true;
+        return false;
+}
+
 bool sg_settings_words_have(const char *words, const char *word)
 {
         size_t n = strlen(word), size;

@@ -33,5 +33,7 @@ struct sg_gpu_settings {
         char job_mapping[SG_GPU_PATH_MAX]; /* directory for DCGM's; "": none */
 };
 
+/* Whether a DeviceAllow= is about a GPU's node, as drivers of all vendors call them. */
+bool sg_settings_device_is_gpu(const char *value);
 /* Whether one of exclude or ignore is this word. */
 bool sg_settings_words_have(const char *words, const char *word);

@@ -14,10 +14,11 @@ struct sg_config_error {
         char *what;  /* "[Queue] JobsPerCpu= wants a whole number from 1, not 'x'" */
 };
 
-/* A user or group that a policy names: whether there is one can't be told without waiting. */
+/* A user or group that a policy names: whether there is one can't be told without waiting. Or a
+ * device, which may be a GPU's. */
 struct sg_config_name {
         char *where, *name;
-        bool group;
+        bool group, device;
 };
 
 struct sg_config_errors {

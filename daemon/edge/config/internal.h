@@ -32,7 +32,7 @@ int sg_config_origins_set(struct sg_config_origins *o, const struct sg_settings_
 void sg_config_origins_print(const struct sg_config_origins *o, const char *file, bool all,
                              FILE *f);
 
-/* Those users and groups that [Match] names, and not only by a pattern. */
+/* Those users and groups that [Match] names, and not only by a pattern; and nodes of GPUs. */
 int sg_config_note_names(struct sg_config_errors *e, const struct sg_config_origins *o);
 
 /* As sg_config_errors_add(). line 0: of the file as a whole. */

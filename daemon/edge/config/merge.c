@@ -199,8 +199,11 @@ static int note_name(struct sg_config_errors *e, const struct sg_config_origin *
                 e->names = grown;
         if (!grown || !copy || format_where(&where, o->path, o->line) < 0)
                 return -ENOMEM;
-        grown[e->n_names++] = (struct sg_config_name){
-                .where = where, .name = TAKE_PTR(copy), .group = strcmp(o->key->key, "Group") == 0};
+        grown[e->n_names++] =
+                (struct sg_config_name){.where = where,
+                                        .name = TAKE_PTR(copy),
+                                        .group = strcmp(o->key->key, "Group") == 0,
+                                        .device = o->key->parse == sg_settings_parse_device};
         return 0;
 }
 
@@ -224,5 +227,8 @@ int sg_config_note_names(struct sg_config_errors *e, const struct sg_config_orig
         for (size_t i = 0; r >= 0 && i < o->n; i++)
                 if (o->items[i].key->parse == sg_settings_parse_people)
                         r = note_names_of(e, &o->items[i]);
+                else if (o->items[i].key->parse == sg_settings_parse_device &&
+                         sg_settings_device_is_gpu(o->items[i].value))
+                        r = note_name(e, &o->items[i], o->items[i].value);
         return r;
 }

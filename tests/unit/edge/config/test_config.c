@@ -525,13 +525,16 @@ static void test_names(void **state)
 
         put(f, ETC "policy.d/a.policy",
             "[Match]\nUser=alice b*\nUser=1000 carol\nGroup=old\nGroup=\nGroup=lab [x]y\n"
-            "[Class]\nName=a\n");
+            "[Class]\nName=a\n[Limits]\nDeviceAllow=/dev/null\nDeviceAllow=/dev/nvidia0 rw\n");
         put(f, LIB "policy.d/a.policy", "[Match]\nUser=hidden\n[Class]\nName=a\n");
         load_good(f);
-        assert_int_equal(f->errors.n_names, 3);
+        assert_int_equal(f->errors.n_names, 4);
         expect_name(f, 0, ETC "policy.d/a.policy:2", "alice", false);
         expect_name(f, 1, ETC "policy.d/a.policy:3", "carol", false);
         expect_name(f, 2, ETC "policy.d/a.policy:6", "lab", true);
+        expect_name(f, 3, ETC "policy.d/a.policy:11", "/dev/nvidia0 rw", false);
+        assert_true(f->errors.names[3].device);
+        assert_false(f->errors.names[2].device);
         put(f, ETC "policy.d/a.policy", "[Match]\nUser=alice, bob\n[Class]\nName=a\n");
         expect_only(f, ETC "policy.d/a.policy:2", "without commas");
 }
