@@ -332,6 +332,31 @@ int sg_live_find_scope(struct sg_live *l, pid_t shim)
         return r;
 }
 
+/* Groups that others made have no `keeper`: all of them is the job. */
+static enum sg_membership adopted_membership(const struct sg_live *l, const char *group)
+{
+        size_t n = l->job.group ? strlen(l->job.group) : 0;
+
+        return n > 0 && strncmp(group, l->job.group, n) == 0 &&
+                               (group[n] == '/' || group[n] == '\0')
+                       ? SG_MEMBER_JOB
+                       : SG_MEMBER_NOT;
+}
+
+enum sg_membership sg_live_membership(const struct sg_live *l, const char *group,
+                                      const char *group_v1)
+{
+        enum sg_membership part = SG_MEMBER_NOT;
+
+        if (l->job.adopted)
+                return adopted_membership(l, group);
+        if (group[0])
+                part = sg_scope_membership(l->groups.scope, SG_HIER_UNIFIED, group);
+        if (part == SG_MEMBER_NOT && group_v1[0])
+                part = sg_scope_membership(l->groups.scope, SG_HIER_MEMORY, group_v1);
+        return part;
+}
+
 const char *sg_live_unified_group(const struct sg_live *l)
 {
         size_t n;

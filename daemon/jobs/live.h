@@ -119,6 +119,10 @@ struct sg_own_cpus sg_live_cpus_of(const struct sg_live *l, uint64_t n);
 int sg_live_pin(struct sg_live *l, const struct sg_own_cpus *own);
 /* The node's CPUs have changed: those of `before` that it has lost are no job's own any more. */
 void sg_live_take_cpus(struct sg_manager *m, const struct sg_cpuset *before);
+/* Which part of the job, which has groups, is the group that a process names in the v2 tree and in
+ * v1's memory hierarchy ("" = in none). */
+enum sg_membership sg_live_membership(const struct sg_live *l, const char *group,
+                                      const char *group_v1);
 const char *sg_live_unified_group(const struct sg_live *l); /* its scope in the v2 tree, or NULL */
 /* How many threads it may be told to have now. */
 struct sg_thread_range sg_live_threads(const struct sg_live *l);

@@ -259,20 +259,8 @@ void sg_monitor_replay(struct sg_measured *d)
 
 static enum sg_notify_who membership(const struct sg_live *l, const struct sg_notify_sender *s)
 {
-        enum sg_membership part = SG_MEMBER_NOT;
-        size_t n;
+        enum sg_membership part = sg_live_membership(l, s->group, s->group_v1);
 
-        if (l->job.adopted) {
-                n = l->job.group ? strlen(l->job.group) : 0;
-                return n > 0 && strncmp(s->group, l->job.group, n) == 0 &&
-                                       (s->group[n] == '/' || s->group[n] == '\0')
-                               ? SG_NOTIFY_JOB
-                               : SG_NOTIFY_NOBODY;
-        }
-        if (s->group[0])
-                part = sg_scope_membership(l->groups.scope, SG_HIER_UNIFIED, s->group);
-        if (part == SG_MEMBER_NOT && s->group_v1[0])
-                part = sg_scope_membership(l->groups.scope, SG_HIER_MEMORY, s->group_v1);
         return part == SG_MEMBER_JOB      ? SG_NOTIFY_JOB
                : part == SG_MEMBER_KEEPER ? SG_NOTIFY_KEEPER
                                           : SG_NOTIFY_NOBODY;
