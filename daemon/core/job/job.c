@@ -399,7 +399,7 @@ static bool makes_sense(const struct sg_job *j)
 {
         const struct sg_gpu_request *q = j->gpu;
 
-        return sg_job_state_is_known(j->state) && j->intent <= SG_INTENT_REQUEUE &&
+        return sg_job_state_is_known(j->state) && j->intent <= SG_INTENT_MEMORY &&
                j->adopted <= SG_ADOPTED_GOVERNED && j->limits.threads < _SG_THREADS_MAX &&
                (!q || (q->min > 0 && q->min <= q->max && q->share > 0 && q->share <= SG_GPU_WHOLE));
 }

@@ -30,6 +30,7 @@ enum sg_job_intent {
         SG_INTENT_CANCEL,
         SG_INTENT_TIMEOUT,
         SG_INTENT_REQUEUE,
+        SG_INTENT_MEMORY, /* of its GPUs: it took more than it may */
 };
 
 static inline bool sg_job_state_is_final(uint64_t state)

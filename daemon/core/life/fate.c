@@ -100,6 +100,8 @@ static void say_how_it_ended(struct sg_job *row, const struct sg_exit *e, bool h
                 row->state = SG_JOB_TIMEOUT;
         } else if (row->intent == SG_INTENT_CANCEL) {
                 row->state = SG_JOB_KILLED;
+        } else if (row->intent == SG_INTENT_MEMORY) {
+                row->state = SG_JOB_OOM;
         } else if (died_of_memory(e)) {
                 row->state = SG_JOB_OOM;
                 say_why_oom(row);
@@ -173,6 +175,7 @@ void sg_fate_settle(struct sg_job *row, const struct sg_end *end, uint64_t now_u
         }
         row->state = row->intent == SG_INTENT_CANCEL    ? SG_JOB_KILLED
                      : row->intent == SG_INTENT_TIMEOUT ? SG_JOB_TIMEOUT
+                     : row->intent == SG_INTENT_MEMORY  ? SG_JOB_OOM
                                                         : SG_JOB_LOST;
         (void)sg_job_set_reason(row, "%s; how it ended is not known",
                                 end->host_went_down ? "the host was restarted"

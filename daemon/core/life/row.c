@@ -326,7 +326,8 @@ static bool is_worth_another(const struct sg_job *row)
                       row->state == SG_JOB_FAILED || row->state == SG_JOB_LOST ||
                       (row->state == SG_JOB_EXITED && row->exit_code != 0);
 
-        return failed && row->retry > 0 && row->intent == SG_INTENT_NONE && !row->foreground;
+        return failed && row->retry > 0 && !row->foreground &&
+               (row->intent == SG_INTENT_NONE || row->intent == SG_INTENT_MEMORY);
 }
 
 static void say_retry(struct sg_job *row)

@@ -18,11 +18,12 @@ static bool is_stopping(const struct sg_life_step *s)
         return s->row->intent != SG_INTENT_NONE;
 }
 
-/* (a cancel is more than a requeue) */
+/* (a cancel is more than what may come back to the queue) */
 static bool is_asked_again(const struct sg_life_step *s)
 {
         return is_stopping(s) &&
-               (s->row->intent != SG_INTENT_REQUEUE || s->event->intent != SG_INTENT_CANCEL);
+               ((s->row->intent != SG_INTENT_REQUEUE && s->row->intent != SG_INTENT_MEMORY) ||
+                s->event->intent != SG_INTENT_CANCEL);
 }
 
 static bool is_doomed(const struct sg_life_step *s)

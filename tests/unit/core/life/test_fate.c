@@ -164,7 +164,9 @@ static void test_intents(void **state)
         static const struct {
                 enum sg_job_intent intent;
                 enum sg_job_state state;
-        } wanted[] = {{SG_INTENT_CANCEL, SG_JOB_KILLED}, {SG_INTENT_TIMEOUT, SG_JOB_TIMEOUT}};
+        } wanted[] = {{SG_INTENT_CANCEL, SG_JOB_KILLED},
+                      {SG_INTENT_TIMEOUT, SG_JOB_TIMEOUT},
+                      {SG_INTENT_MEMORY, SG_JOB_OOM}};
 
         (void)state;
         for (size_t i = 0; i < SG_ELEMENTSOF(wanted); i++) {
