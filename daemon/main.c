@@ -32,6 +32,7 @@ enum {
         OPT_NODE_NAME,
         OPT_LOG_LEVEL,
         OPT_LAUNCHER,
+        OPT_GPU_WORKER,
 };
 
 struct options {
@@ -59,6 +60,8 @@ static void help(void)
              "  --launcher SOCKET     of schedgov-launch, which starts the jobs "
              "(default " SG_LAUNCH_SOCKET "\n"
              "                        if there is one)\n"
+             "  --gpu-worker SOCKET   by which schedgov-gpu is started, which asks GPUs' drivers\n"
+             "                        (default " SG_GPU_SOCKET " if there is one)\n"
              "  --log-level LEVEL     err, warning, notice, info or debug\n"
              "  -h, --help            this text\n"
              "      --version         the version\n\n"
@@ -121,6 +124,9 @@ static int apply_option(struct options *o, int option, const char *value)
                 return 0;
         case OPT_LAUNCHER:
                 o->manager.launcher = value;
+                return 0;
+        case OPT_GPU_WORKER:
+                o->manager.gpu_worker = value;
                 return 0;
         case OPT_LOG_LEVEL:
                 return parse_log_level(value);
@@ -208,6 +214,8 @@ static int complete_options(struct options *o)
                 m->socket = m->socket ?: SG_SYSTEM_SOCKET;
                 if (!m->launcher && geteuid() == 0 && access(SG_LAUNCH_SOCKET, F_OK) == 0)
                         m->launcher = SG_LAUNCH_SOCKET;
+                if (!m->gpu_worker && geteuid() == 0 && access(SG_GPU_SOCKET, F_OK) == 0)
+                        m->gpu_worker = SG_GPU_SOCKET;
         }
         m->config.root = m->config.root ?: "";
         return r;
@@ -225,6 +233,7 @@ static int parse_options(struct options *o, int argc, char **argv)
                 {"config-root", required_argument, NULL, OPT_CONFIG_ROOT},
                 {"node-name", required_argument, NULL, OPT_NODE_NAME},
                 {"launcher", required_argument, NULL, OPT_LAUNCHER},
+                {"gpu-worker", required_argument, NULL, OPT_GPU_WORKER},
                 {"log-level", required_argument, NULL, OPT_LOG_LEVEL},
                 {"help", no_argument, NULL, 'h'},
                 {"version", no_argument, NULL, 'V'},

@@ -28,9 +28,10 @@
 struct sg_manager_options {
         const char *state_dir, *socket, *backend, *node_name;
         struct sg_config_place config;
-        bool user;            /* below the user's own service manager, for that user */
-        bool message_bus;     /* serve the API on the system's (user: the user's) bus, too */
-        const char *launcher; /* schedgov-launch's socket; NULL: shims are forked by us */
+        bool user;              /* below the user's own service manager, for that user */
+        bool message_bus;       /* serve the API on the system's (user: the user's) bus, too */
+        const char *launcher;   /* schedgov-launch's socket; NULL: shims are forked by us */
+        const char *gpu_worker; /* the socket that starts schedgov-gpu; NULL: it is a child */
         bool shared; /* other daemons may use the same service manager: unit names differ */
 };
 

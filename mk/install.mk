@@ -22,7 +22,7 @@ CONF_FILES := $(shell find conf -type f -not -name '.*' 2>/dev/null)
 GUIDES := adoption cgroups gpus metrics policies progress simulate
 
 UNITS := $(O)/units/schedgovd.service $(O)/units/schedgov-launch.service units/schedgov-launch.socket \
-         units/schedgov.slice
+         $(O)/units/schedgov-gpu@.service units/schedgov-gpu.socket units/schedgov.slice
 USER_UNITS := $(O)/units/user/schedgovd.service
 $(O)/units/%: units/%.in $(FLAGS_STAMP)
 	@mkdir -p $(@D)

@@ -25,6 +25,7 @@
 #define SG_ACTION_JOBS "org.schedgov1.manage-jobs"
 #define SG_ACTION_NODE "org.schedgov1.manage-node"
 
+#define SG_GPU_SOCKET "/run/schedgov/gpu" /* schedgov-gpu.socket's */
 #define SG_SYSTEM_SOCKET "/run/schedgov/bus"
 #define SG_SYSTEM_STATE_DIR "/var/lib/schedgov"
 #define SG_SOCKET_ENV "SCHEDGOV_SOCKET"
