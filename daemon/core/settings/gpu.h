@@ -18,7 +18,7 @@ struct sg_class_gpus {
         enum sg_gpu_match match;
 };
 
-#define SG_GPU_PATH_MAX 256
+#define SG_GPU_FILE_MAX 256
 #define SG_GPU_EXCLUDED_MAX 4096
 #define SG_GPU_IGNORED_MAX 1024
 
@@ -28,9 +28,9 @@ struct sg_gpu_settings {
         char exclude[SG_GPU_EXCLUDED_MAX]; /* indexes, UUIDs and bus ids, a blank between them */
         char ignore[SG_GPU_IGNORED_MAX];   /* names of processes that don't count */
         uint64_t timeout_usec;             /* 5 s: for an answer of the driver */
-        char library[SG_GPU_PATH_MAX];     /* "": where the loader finds it */
-        char driver_root[SG_GPU_PATH_MAX]; /* "/" */
-        char job_mapping[SG_GPU_PATH_MAX]; /* directory for DCGM's; "": none */
+        char library[SG_GPU_FILE_MAX];     /* "": where the loader finds it */
+        char driver_root[SG_GPU_FILE_MAX]; /* "/" */
+        char job_mapping[SG_GPU_FILE_MAX]; /* directory for DCGM's; "": none */
 };
 
 /* Whether a DeviceAllow= is about a GPU's node, as drivers of all vendors call them. */

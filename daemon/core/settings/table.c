@@ -327,9 +327,9 @@ const struct sg_settings_key sg_settings_keys[] = {
         {"Gpu", "Exclude", "conf", "", "indexes, UUIDs or bus ids between blanks, of less than 4096 bytes", false, sg_settings_parse_words, NODE(gpu.exclude), 95, SG_GPU_EXCLUDED_MAX},
         {"Gpu", "IgnoreProcesses", "conf", "Xorg Xwayland gnome-shell mutter-x11-fram kwin_wayland kwin_x11", "names of processes between blanks, each of at most 15 bytes, of less than 1024", false, sg_settings_parse_words, NODE(gpu.ignore), 15, SG_GPU_IGNORED_MAX},
         {"Gpu", "Timeout", "conf", "5s", "a time span from 1s to 5min", false, parse_usec, NODE(gpu.timeout_usec), SEC, 300 * SEC},
-        {"Gpu", "Library", "conf", "", "the absolute path of a library, of less than 256 bytes", false, parse_directory, NODE(gpu.library), 0, SG_GPU_PATH_MAX},
-        {"Gpu", "DriverRoot", "conf", "/", WANTS_DIRECTORY, false, parse_directory, NODE(gpu.driver_root), 0, SG_GPU_PATH_MAX},
-        {"Gpu", "JobMapping", "conf", "", WANTS_DIRECTORY, false, parse_directory, NODE(gpu.job_mapping), 0, SG_GPU_PATH_MAX},
+        {"Gpu", "Library", "conf", "", "the absolute path of a library, of less than 256 bytes", false, parse_directory, NODE(gpu.library), 0, SG_GPU_FILE_MAX},
+        {"Gpu", "DriverRoot", "conf", "/", WANTS_DIRECTORY, false, parse_directory, NODE(gpu.driver_root), 0, SG_GPU_FILE_MAX},
+        {"Gpu", "JobMapping", "conf", "", WANTS_DIRECTORY, false, parse_directory, NODE(gpu.job_mapping), 0, SG_GPU_FILE_MAX},
 
         {"Logs", "MaxSize", "conf", "256M", "a size of at least 1K such as 256M, or \"infinity\"", false, parse_bytes, NODE(log_max_bytes), 1024, INF},
         {"Logs", "Keep", "conf", "1", "a whole number from 0 to 100", false, parse_count, NODE(log_keep), 0, 100},
