@@ -9,6 +9,7 @@
 #include "base/time-util.h"
 #include "edge/common/log.h"
 #include "govern/loop.h"
+#include "gpus/gpus.h"
 #include "metrics/metrics.h"
 #include "monitor/monitor.h"
 #include "proto/names.h"
@@ -50,6 +51,7 @@ static const struct {
         enum difference least; /* that the part has to do with */
 } parts[] = {
         {sg_jobs_find_classes, POLICIES}, /* jobs alone keep a pointer into settings */
+        {sg_gpus_reload, ALL},            /* whether GPUs are given out, and how they are asked */
         {sg_jobs_reload, ALL},            /* the queue, classes' groups, what the store keeps */
         {sg_adopter_reload, ALL},         /* which groups are adopted */
         {sg_monitor_reload, ALL},         /* how often jobs are looked at */
@@ -157,17 +159,28 @@ static int find_shim(char **ret)
         return find_ours("schedgov-shim", SG_LIBDIR "/schedgov-shim", X_OK, ret);
 }
 
-/* Without it threads don't follow. */
-static int find_preload(char **ret)
+/* What may be missing: then it's NULL. */
+static int find_optional(const char *name, const char *installed, int access_mode, char **ret)
 {
-        static const char name[] = "libschedgov-omp.so";
         _cleanup_free_ char *path = NULL;
-        int r = find_ours(name, SG_USRLIBDIR "/libschedgov-omp.so", R_OK, &path);
+        int r = find_ours(name, installed, access_mode, &path);
 
         if (r == -ENOMEM)
                 return r;
         *ret = r < 0 ? NULL : TAKE_PTR(path);
         return 0;
+}
+
+/* Without it threads don't follow. */
+static int find_preload(char **ret)
+{
+        return find_optional("libschedgov-omp.so", SG_USRLIBDIR "/libschedgov-omp.so", R_OK, ret);
+}
+
+/* Without it nobody asks the GPUs' driver. */
+static int find_gpu_program(char **ret)
+{
+        return find_optional("schedgov-gpu", SG_LIBDIR "/schedgov-gpu", X_OK, ret);
 }
 
 /* Names our groups: the same for the same state directory, so that a restarted daemon knows them
@@ -319,6 +332,8 @@ static int make_parts(struct sg_manager *m)
                 r = sg_names_new(&m->names, m->event);
         if (r >= 0)
                 r = find_preload(&m->preload);
+        if (r >= 0)
+                r = find_gpu_program(&m->gpu_program);
         return r < 0 ? r : sg_authorizer_new(&m->authorizer, m->event);
 }
 
@@ -356,6 +371,9 @@ static int manager_start(struct sg_manager *m, const struct sg_manager_options *
                 return fail(ret_why, r, "open the backend");
         if (o->user || sg_users_find_group("schedgov", &m->admin_gid) < 0)
                 m->admin_gid = (gid_t)-1;
+        r = sg_gpus_new(&m->gpus, m, o);
+        if (r < 0)
+                return fail(ret_why, r, "read which GPUs are drained");
         tell_parts(m, ALL);
         r = open_runtime(m, runtime_dir);
         if (r < 0)
@@ -418,6 +436,7 @@ struct sg_manager *sg_manager_free(struct sg_manager *m)
         m->names = sg_names_free(m->names);
         m->loop = sg_loop_free(m->loop);
         m->metrics = sg_metrics_free(m->metrics);
+        m->gpus = sg_gpus_free(m->gpus);
         /* The server goes first, so that what the store still answers finds nobody. */
         m->server = sg_bus_server_free(m->server);
         m->service = sg_bus_service_free(m->service);
@@ -434,6 +453,7 @@ struct sg_manager *sg_manager_free(struct sg_manager *m)
         sg_node_deinit(&m->node);
         sd_event_unref(m->event);
         free(m->preload);
+        free(m->gpu_program);
         free(m);
         return NULL;
 }

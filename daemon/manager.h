@@ -51,6 +51,8 @@ struct sg_manager {
         struct sg_monitor *monitor;
         struct sg_loop *loop;
         struct sg_metrics *metrics;
+        struct sg_gpus *gpus;
+        char *gpu_program;          /* schedgov-gpu; NULL: it isn't installed */
         char *preload;              /* what makes threads follow; NULL: it isn't installed */
         struct sg_adopter *adopter; /* NULL: no cgroup tree to be seen */
         struct sg_bus_server *server;

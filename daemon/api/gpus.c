@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What a job asks for of GPUs: its own words, its class's, and what the class allows. */
+#include "gpus/gpus.h"
 #include "api/internal.h"
 #include <inttypes.h>
 #include <string.h>
@@ -50,4 +51,20 @@ int sg_gpus_take(const struct sg_request *q, const struct sg_gpu_request *from,
         else
                 *ret = want;
         return r;
+}
+
+int sg_gpus_check_fit(struct sg_manager *m, const struct sg_gpu_request *want, struct sg_answer *a)
+{
+        const struct sg_gpu_pool *pool = sg_gpus_pool(m);
+        char text[SG_GPU_LACK_TEXT_MAX];
+        struct sg_gpu_lack lack;
+
+        if (!want)
+                return 0;
+        sg_gpus_wake(m);
+        if (!pool || sg_gpu_could_fit(pool, want, &lack))
+                return 0;
+        return sg_refuse(a, SG_ANSWER_INVALID, "gpus",
+                         "gpus: %s\n`schedctl gpus` shows what there is",
+                         sg_gpu_lack_format(text, want, &lack));
 }

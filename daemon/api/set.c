@@ -67,6 +67,9 @@ static void apply(const struct sg_request *q, const struct sg_live *l, struct sg
 static int read_gpus(const struct sg_request *q, const struct sg_live *l,
                      struct sg_gpu_request **ret, struct sg_answer *a)
 {
+        struct sg_gpu_request *want = NULL;
+        int r;
+
         if (!(q->asked & SG_ASK_GPU))
                 return 0;
         if (l->job.state != SG_JOB_QUEUED)
@@ -74,7 +77,14 @@ static int read_gpus(const struct sg_request *q, const struct sg_live *l,
                                      "job %" PRIu64 " is %s: what it has of GPUs is fixed\n"
                                      "`schedctl requeue` stops it and queues it again",
                                      l->job.key.n, sg_job_state_to_string(l->job.state));
-        return sg_gpus_take(q, l->job.gpu, l->class, l->manager->settings, ret, a);
+        r = sg_gpus_take(q, l->job.gpu, l->class, l->manager->settings, &want, a);
+        if (r >= 0)
+                r = sg_gpus_check_fit(l->manager, want, a);
+        if (r < 0)
+                sg_gpu_request_free(want);
+        else
+                *ret = want;
+        return r;
 }
 
 /* What of it Set may change, as asked for. */
@@ -122,6 +132,8 @@ static void swap_gpus(struct sg_live *l, struct set_answer *a)
         struct sg_gpu_request *before = l->job.gpu;
 
         if (!a->gpus || l->job.state != SG_JOB_QUEUED)
+                return;
+        if (sg_queue_set_gpus(l->manager->jobs->queue, &l->queued.entry, a->gpu) < 0)
                 return;
         l->job.gpu = a->gpu;
         a->gpu = before;

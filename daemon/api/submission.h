@@ -53,6 +53,9 @@ int sg_limits_check(struct sg_limits *l, uint64_t asked, const struct sg_class *
 int sg_gpus_take(const struct sg_request *q, const struct sg_gpu_request *from,
                  const struct sg_class *class, const struct sg_settings *settings,
                  struct sg_gpu_request **ret, struct sg_answer *a);
+/* Refuses what this node doesn't have in its best state, for which it would wait for ever. NULL is
+ * fine. */
+int sg_gpus_check_fit(struct sg_manager *m, const struct sg_gpu_request *want, struct sg_answer *a);
 
 /* Whose jobs there are for who submits it: SG_UNLIMITED, everybody's. */
 static inline uint64_t sg_submission_sees(const struct sg_submission *s)

@@ -164,6 +164,8 @@ static int complete(struct sg_submission *s, const struct sg_caller *c, const ch
         r = sg_limits_check(&j->limits, s->request.asked, class, m->settings, &m->node, a);
         if (r >= 0)
                 r = sg_gpus_take(&s->request, &class->gpus.given, class, m->settings, &j->gpu, a);
+        if (r >= 0)
+                r = sg_gpus_check_fit(m, j->gpu, a);
         if (r < 0)
                 return r;
         strcpy(j->key.origin, m->node.name);

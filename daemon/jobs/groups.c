@@ -9,6 +9,7 @@
 #include "core/place/device.h"
 #include "edge/common/log.h"
 #include "govern/loop.h"
+#include "gpus/gpus.h"
 #include "jobs/internal.h"
 #include "monitor/monitor.h"
 #include <errno.h>
@@ -59,7 +60,7 @@ static bool class_is_gone(const struct sg_live *l)
         return strcmp(l->class->name, l->job.class) != 0;
 }
 
-/* What its class lets it use, and what it was granted: so far nothing is granted to anybody. */
+/* What its class lets it use, and the nodes of its GPUs. Positive: not all of those are known. */
 static int job_devices(const struct sg_live *l, struct sg_device_list *ret)
 {
         _cleanup_(sg_device_list_deinit) struct sg_device_list class = {
@@ -71,12 +72,39 @@ static int job_devices(const struct sg_live *l, struct sg_device_list *ret)
                         return -ENOMEM;
                 add_rules(l->class, &class);
         }
-        return sg_device_list_of_job(ret, &class, NULL, 0);
+        return sg_gpus_devices(l, &class, ret);
+}
+
+/* Of GPUs whose nodes aren't known, as their driver says nothing yet, what is in force is the best
+ * that there is. */
+static int apply_devices(struct sg_live *l, char **ret_why)
+{
+        _cleanup_(sg_device_list_deinit) struct sg_device_list devices = {0};
+        int r;
+
+        if (class_is_gone(l))
+                return 0;
+        r = job_devices(l, &devices);
+        if (r != 0 && (r < 0 || !sg_gpus_answer(l->manager)))
+                return r < 0 ? r : 0;
+        return sg_scope_set_devices(l->groups.scope, &devices, ret_why);
+}
+
+void sg_live_apply_devices(struct sg_live *l)
+{
+        _cleanup_free_ char *why = NULL;
+        int r;
+
+        if (!l->groups.scope || l->job.adopted != SG_ADOPTED_NOT)
+                return;
+        r = apply_devices(l, &why);
+        if (r < 0)
+                sg_log(LOG_WARNING, "job %" PRIu64 ": cannot set which devices it may open: %s",
+                       l->job.key.n, why ?: strerror(-r));
 }
 
 void sg_live_apply_class(struct sg_live *l)
 {
-        _cleanup_(sg_device_list_deinit) struct sg_device_list devices = {0};
         _cleanup_free_ char *why = NULL;
         int r;
 
@@ -84,11 +112,8 @@ void sg_live_apply_class(struct sg_live *l)
                 return;
         r = sg_backend_set_class_weight(l->manager->backend, l->job.class,
                                         sg_loop_class_weight(l->manager, l->class), &why);
-        if (r >= 0 && !class_is_gone(l)) {
-                r = job_devices(l, &devices);
-                if (r >= 0)
-                        r = sg_scope_set_devices(l->groups.scope, &devices, &why);
-        }
+        if (r >= 0)
+                r = apply_devices(l, &why);
         if (r < 0)
                 sg_log(LOG_WARNING, "job %" PRIu64 ": cannot apply its class's settings: %s",
                        l->job.key.n, why ?: strerror(-r));
@@ -192,7 +217,7 @@ struct sg_thread_range sg_live_threads(const struct sg_live *l)
         return sg_job_threads(&l->job, sg_live_usable_cpus(l));
 }
 
-/* What is asked of the backend. Its devices are the caller's. */
+/* What is asked of the backend. Its devices are the caller's. Positive: see job_devices(). */
 static int describe(const struct sg_live *l, struct sg_scope_request *ret,
                     struct sg_own_cpus *ret_own)
 {
@@ -239,6 +264,10 @@ static int make_scope(struct sg_live *l, char **ret_why)
         r = describe(l, &req, &own);
         if (r < 0)
                 return r;
+        if (r > 0) {
+                sg_device_list_deinit(&req.devices);
+                return -ENODEV;
+        }
         r = sg_scope_new(&scope, l->manager->backend, &req, ret_why);
         sg_device_list_deinit(&req.devices);
         if (r < 0)
@@ -296,8 +325,14 @@ void sg_do_make_groups(struct sg_live *l)
 
         begin_attempt(&l->attempt);
         l->attempt.log_before = sg_live_log_size(l);
-        e.error = make(l, &why);
+        e.error = sg_gpus_grant(l);
+        if (e.error < 0)
+                e.what = "get its GPUs";
+        else
+                e.error = make(l, &why);
         e.why = why;
+        if (e.error < 0)
+                sg_gpus_release(l, false);
         if (e.error >= 0) {
                 sg_manager_fault(l->manager, "groups-made");
                 e.what = "get a scope";
@@ -320,6 +355,7 @@ int sg_live_find_scope(struct sg_live *l, pid_t shim)
         r = describe(l, &req, &own);
         if (r < 0)
                 return r;
+        req.devices_stay |= r > 0 || sg_gpus_keeps_devices(l);
         req.shim = shim;
         r = sg_scope_adopt(&scope, l->manager->backend, &req);
         sg_device_list_deinit(&req.devices);
@@ -400,6 +436,7 @@ void sg_do_drop_groups(struct sg_live *l)
         }
         free(l->attempt.record);
         l->attempt.record = NULL;
+        sg_gpus_release(l, l->attempt.let_go_usec > 0 || l->job.started_usec > 0);
         sg_live_result_kind(l, SG_LIFE_E_GROUPS_GONE);
 }
 

@@ -2,6 +2,7 @@
 /* What the shim is told besides what was submitted: the launch part of its spec. */
 #include "base/format.h"
 #include "govern/loop.h"
+#include "gpus/gpus.h"
 #include "jobs/internal.h"
 #include "monitor/monitor.h"
 #include "proto/job-env.h"
@@ -82,6 +83,7 @@ void sg_live_environment(const struct sg_live *l, const struct sg_live_env *out)
                 put_env(out, false, "PYTHONUNBUFFERED", "1");
         if (l->job.limits.threads != SG_THREADS_LEAVE)
                 put_threads(l, out);
+        sg_gpus_environment(l, out);
 }
 
 static void put_in_record(const char *line, bool force, void *userdata)

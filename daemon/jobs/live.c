@@ -3,6 +3,7 @@
 #include "adopt/adopt.h"
 #include "edge/common/log.h"
 #include "govern/loop.h"
+#include "gpus/gpus.h"
 #include "jobs/internal.h"
 #include "monitor/monitor.h"
 #include <errno.h>
@@ -104,6 +105,7 @@ void sg_live_free(struct sg_live *l)
         sg_monitor_forget(l);
         sg_attempt_deinit(l);
         sg_groups_deinit(l);
+        sg_gpus_release(l, false);
         sg_live_release_stored(l);
         sg_job_deinit(&l->job);
         free(l->runner);

@@ -112,6 +112,7 @@ uint64_t sg_live_count_unfinished(struct sg_manager *m, const char *after, uint6
 
 /* groups.c: weight and devices of its class, as they are now */
 void sg_live_apply_class(struct sg_live *l);
+void sg_live_apply_devices(struct sg_live *l); /* or devices alone */
 /* n CPUs of its own, as many as it can of those that it has. */
 struct sg_own_cpus sg_live_cpus_of(const struct sg_live *l, uint64_t n);
 /* Notes the CPUs that are the job's own, in force or about to be; NULL: it shares all. The job has

@@ -8,6 +8,7 @@
 #include "edge/common/log.h"
 #include "edge/common/worker.h"
 #include "govern/loop.h"
+#include "gpus/gpus.h"
 #include "jobs/internal.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -29,6 +30,7 @@ static void describe_entry(struct sg_live *l)
         l->queued.entry.n = l->job.key.n;
         sg_queue_describe(l->manager->jobs->queue, &l->queued.entry, &l->job,
                           sg_loop_history(l->manager, &l->job));
+        l->queued.entry.gpu_hundredths = sg_gpus_held(l);
         l->queued.entry.started_usec = monotonic > ran ? monotonic - ran : 0;
 }
 
@@ -89,6 +91,7 @@ static void on_loaded(int result, const struct sg_job *job, void *userdata)
                 return;
         }
         l->class = sg_settings_class_or_default(load->manager->settings, l->job.class);
+        sg_gpus_hold(l);
         describe_entry(l);
 }
 

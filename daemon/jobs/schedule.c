@@ -8,6 +8,7 @@
 #include "base/time-util.h"
 #include "edge/common/log.h"
 #include "govern/loop.h"
+#include "gpus/gpus.h"
 #include "jobs/internal.h"
 #include "monitor/monitor.h"
 #include <errno.h>
@@ -48,6 +49,7 @@ int sg_manager_snapshot(struct sg_manager *m, struct sg_node_snapshot *ret)
         r = sg_node_snapshot(&m->node, ret);
         if (r < 0)
                 return r;
+        ret->gpus = sg_gpus_pool(m);
         if (sg_queue_n_running(m->jobs->queue) > 0)
                 ret->stocks[SG_STOCK_MEMORY].declared_used = declared_memory_used(m);
         return 0;
@@ -190,6 +192,8 @@ void sg_live_enqueue(struct sg_live *l)
         }
         if (!sg_throttle_lets_in(l))
                 return;
+        if (l->job.gpu)
+                sg_gpus_wake(m);
         l->queued.entry.n = l->job.key.n;
         sg_queue_describe(m->jobs->queue, &l->queued.entry, &l->job, sg_loop_history(m, &l->job));
         r = sg_queue_add(m->jobs->queue, &l->queued.entry, l->job.class, l->job.uid, false);

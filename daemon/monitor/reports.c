@@ -9,6 +9,7 @@
 #include "edge/common/log.h"
 #include "edge/history/series-file.h"
 #include "govern/loop.h"
+#include "gpus/gpus.h"
 #include "monitor/internal.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -361,6 +362,7 @@ void sg_monitor_publish(struct sg_live *l)
                 .pinned = l->groups.own ? &l->groups.own->cpus : NULL,
                 .cpus = sg_loop_cpus(l),
                 .quota_pm = limits->cpu_quota_pm,
+                .gpus = sg_gpus_visible(l),
                 .deadline_usec = ends_at(l),
         };
         int r;

@@ -69,7 +69,8 @@ static int set_files(posix_spawn_file_actions_t *files, int fd)
 
 static int spawn(const char *program, int fd, pid_t *ret)
 {
-        char *const argv[] = {(char *)"schedgov-gpu", NULL};
+        /* (the number is SG_GPU_FD) */
+        char *const argv[] = {(char *)"schedgov-gpu", (char *)"--fd", (char *)"3", NULL};
         posix_spawn_file_actions_t files;
         posix_spawnattr_t attr;
         int r;
