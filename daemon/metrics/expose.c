@@ -259,6 +259,7 @@ int sg_metrics_expose(struct sg_openmetrics *w, enum sg_openmetrics_format forma
         put_queue(x, w);
         put_node(x, w);
         put_links(x, w);
+        sg_metrics_put_gpus(x, w);
         sg_metrics_put_jobs(x, w);
         return sg_openmetrics_end(w);
 }

@@ -6,6 +6,7 @@
 #include "edge/kernel/node-sampler.h"
 #include "edge/metrics/http.h"
 #include "edge/metrics/textfile.h"
+#include "gpus/gpus.h"
 #include "metrics/metrics.h"
 #include "monitor/monitor.h"
 
@@ -25,6 +26,8 @@ struct sg_metrics_job {
         const struct sg_live *live;
         char id[SG_JOB_ID_MAX];
         struct sg_progress_view progress;
+        struct sg_gpu_use gpus; /* if it has such */
+        bool has_gpus;
 };
 
 struct sg_metrics {
@@ -53,6 +56,9 @@ struct sg_metrics_class *sg_metrics_class(struct sg_metrics *x, const struct sg_
 
 /* metrics-expose.c: a whole exposition; 0, -ENOMEM, or -EINVAL: one of our own mistakes */
 int sg_metrics_expose(struct sg_openmetrics *w, enum sg_openmetrics_format format, void *metrics);
+
+/* gpu.c: its part about the GPUs */
+void sg_metrics_put_gpus(struct sg_metrics *x, struct sg_openmetrics *w);
 
 /* metrics-job.c: its part about single jobs */
 int sg_metrics_collect_jobs(struct sg_metrics *x);

@@ -32,6 +32,7 @@ static void collect(struct sg_metrics_job *j, const struct sg_live *l)
         sg_job_id_format(j->id, &l->job.key, l->manager->node.name);
         sg_monitor_view(l, &j->progress);
         sg_progress_view_run(&j->progress);
+        j->has_gpus = sg_gpu_account_use(sg_gpus_account(l->manager), l->job.key.n, &j->gpus);
 }
 
 int sg_metrics_collect_jobs(struct sg_metrics *x)
@@ -194,6 +195,59 @@ static void put_delay(struct sg_openmetrics *w, const struct sg_label *labels,
         sg_openmetrics_usec(w, all, measured->delays.swap_usec);
 }
 
+static void put_gpus(struct sg_openmetrics *w, const struct sg_label *labels,
+                     const struct sg_metrics_job *j, const void *arg)
+{
+        (void)arg;
+        if (j->has_gpus)
+                sg_openmetrics_double(w, labels, (double)j->gpus.hundredths / 100);
+}
+
+static void put_gpu_memory(struct sg_openmetrics *w, const struct sg_label *labels,
+                           const struct sg_metrics_job *j, const void *arg)
+{
+        (void)arg;
+        if (j->has_gpus && j->gpus.memory_bytes != SG_GPU_UNKNOWN)
+                sg_openmetrics_u64(w, labels, j->gpus.memory_bytes);
+}
+
+static void put_gpu_utilization(struct sg_openmetrics *w, const struct sg_label *labels,
+                                const struct sg_metrics_job *j, const void *arg)
+{
+        (void)arg;
+        if (j->has_gpus && j->gpus.utilization != SG_GPU_UNKNOWN)
+                sg_openmetrics_double(w, labels, (double)j->gpus.utilization / 100);
+}
+
+static void put_gpu_busy(struct sg_openmetrics *w, const struct sg_label *labels,
+                         const struct sg_metrics_job *j, const void *arg)
+{
+        const struct sg_gpu_request *gpu = j->live->job.gpu;
+
+        (void)arg;
+        if (gpu && gpu->used.usec != SG_UNLIMITED)
+                sg_openmetrics_usec(w, labels, gpu->used.usec);
+}
+
+static void put_gpu_energy(struct sg_openmetrics *w, const struct sg_label *labels,
+                           const struct sg_metrics_job *j, const void *arg)
+{
+        const struct sg_gpu_request *gpu = j->live->job.gpu;
+
+        (void)arg;
+        if (gpu && gpu->used.energy_mj != SG_UNLIMITED)
+                sg_openmetrics_double(w, labels, (double)gpu->used.energy_mj / 1e3);
+}
+
+static void put_job_gpus(struct sg_metrics *x, struct sg_openmetrics *w)
+{
+        put_family(x, w, SG_METRIC_JOB_GPUS, put_gpus, NULL);
+        put_family(x, w, SG_METRIC_JOB_GPU_MEMORY, put_gpu_memory, NULL);
+        put_family(x, w, SG_METRIC_JOB_GPU_UTILIZATION, put_gpu_utilization, NULL);
+        put_family(x, w, SG_METRIC_JOB_GPU_BUSY, put_gpu_busy, NULL);
+        put_family(x, w, SG_METRIC_JOB_GPU_ENERGY, put_gpu_energy, NULL);
+}
+
 /* An evaluation that is NaN is a value: something has gone wrong in there. */
 static void put_eval(struct sg_openmetrics *w, const struct sg_label *labels,
                      const struct sg_metrics_job *j, const void *arg)
@@ -262,5 +316,6 @@ void sg_metrics_put_jobs(struct sg_metrics *x, struct sg_openmetrics *w)
         for (size_t i = 0; i < SG_ELEMENTSOF(figures); i++)
                 put_family(x, w, figures[i].id, put_figure, &figures[i]);
         put_family(x, w, SG_METRIC_JOB_DELAY, put_delay, NULL);
+        put_job_gpus(x, w);
         put_progress(x, w);
 }
