@@ -21,6 +21,12 @@ NEEDS_bench-against := build check bench
 bench-against: all $(BENCHES) $(WORKLOADS)
 	@$(TEST_ENV) tests/bench/bench-against $(or $(BUILD),$(error BUILD=…/build/release of a checkout of before)) $(ROUNDS)
 
+#h make bench-gpu-start what a GPU adds to a job's start
+RUNS += bench-gpu-start
+NEEDS_bench-gpu-start := build check
+bench-gpu-start: all $(FAKE_NVML)
+	@$(TEST_ENV) tests/bench/bench-gpu-start
+
 #h make bench-gpu       what it costs to ask for eight GPUs
 RUNS += bench-gpu
 NEEDS_bench-gpu := build check
