@@ -231,6 +231,8 @@ void sg_gpus_find_driver(struct sg_gpus *g)
         wanted = s->manage && sg_gpu_driver_is_loaded(&g->devices);
         g->managed = s->manage && (g->managed || wanted);
         sg_gpus_guard(g);
+        if (!wanted && g->keep.wanted && g->last.state != SG_GPU_DRIVER_ABSENT)
+                sg_gpus_take_silence(g, SG_GPU_DRIVER_ABSENT, "");
         sg_gpu_keep_want(&g->keep, wanted);
         sg_gpus_attend(g);
 }
