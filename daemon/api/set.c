@@ -26,7 +26,9 @@ struct set_answer {
         struct changes to, from;
         bool gpus;                  /* it changes what is asked of them, too */
         struct sg_gpu_request *gpu; /* to that; once it is in force: from that */
-        struct sg_own_cpus own;     /* if it has such */
+        uint64_t row_from, row_to;  /* what its row takes in the store, as charged from the start */
+        bool in_force;
+        struct sg_own_cpus own; /* if it has such */
         uint32_t unenforced;
         int unstored; /* negative: it is on its way back */
 };
@@ -44,6 +46,8 @@ static void set_answer_free(struct set_answer *a)
 {
         struct sg_live *l = sg_manager_find(a->manager, a->n);
 
+        if (l && a->gpus && !a->in_force)
+                (void)sg_live_resize_stored(l, a->row_to, a->row_from);
         if (l)
                 l->changing = false;
         sg_gpu_request_free(a->gpu);
@@ -137,6 +141,7 @@ static void swap_gpus(struct sg_live *l, struct set_answer *a)
                 return;
         l->job.gpu = a->gpu;
         a->gpu = before;
+        a->in_force = !a->in_force;
 }
 
 /* The kernel holds the limits: now the rest of it may change, too. */
@@ -277,6 +282,25 @@ static void on_limits_set(struct sg_scope *s, int result, const char *why, void 
         }
 }
 
+/* Names of GPUs and of types may be long: they are charged like what was submitted. */
+static int charge_gpus(struct sg_live *l, struct set_answer *read, struct sg_answer *answer)
+{
+        struct sg_job to = l->job; /* borrows */
+        int r;
+
+        if (!read->gpus)
+                return 0;
+        to.gpu = read->gpu;
+        read->row_from = sg_job_stored_bytes(&l->job);
+        read->row_to = sg_job_stored_bytes(&to);
+        r = sg_live_resize_stored(l, read->row_from, read->row_to);
+        if (r <= 0)
+                return r;
+        return sg_refuse_job(answer, SG_ANSWER_BUSY, l->job.key.n,
+                             "there is no room to store that: unfinished jobs take up what they "
+                             "may\n`schedctl limits` says how much that is");
+}
+
 int sg_api_set(struct sg_call *call, struct sg_live *l, struct sg_answer *answer)
 {
         struct sg_job to = l->job; /* borrows the strings; Set changes none of them */
@@ -288,16 +312,21 @@ int sg_api_set(struct sg_call *call, struct sg_live *l, struct sg_answer *answer
                 r = read_changes(call, l, &to, &read, answer);
         if (r < 0)
                 return r;
-        a = l->changing ? NULL : malloc(sizeof(*a));
+        r = l->changing ? sg_api_busy(l, answer) : charge_gpus(l, &read, answer);
+        a = r < 0 ? NULL : malloc(sizeof(*a));
         if (!a) {
                 sg_gpu_request_free(read.gpu);
-                return l->changing ? sg_api_busy(l, answer) : -ENOMEM;
+                if (r >= 0 && read.gpus)
+                        (void)sg_live_resize_stored(l, read.row_to, read.row_from);
+                return r < 0 ? r : -ENOMEM;
         }
         *a = (struct set_answer){.manager = l->manager,
                                  .call = sg_call_ref(call),
                                  .n = l->job.key.n,
                                  .gpus = read.gpus,
                                  .gpu = read.gpu,
+                                 .row_from = read.row_from,
+                                 .row_to = read.row_to,
                                  .to = changes_of(&to),
                                  .from = changes_of(&l->job),
                                  .own = cpus_within(l, &to.limits)};

@@ -141,6 +141,22 @@ void sg_live_release_stored(struct sg_live *l)
         l->stored = NULL;
 }
 
+int sg_live_resize_stored(struct sg_live *l, uint64_t from, uint64_t to)
+{
+        struct sg_stored *s = l->stored;
+        int r = 0;
+
+        if (!s)
+                return 0;
+        if (to > from)
+                r = sg_ledger_take(s->ledger, s->uid, SG_CHARGE_STORED, to - from);
+        else if (to < from)
+                sg_ledger_give(s->ledger, s->uid, SG_CHARGE_STORED, from - to);
+        if (r == 0)
+                s->bytes = s->bytes - from + to;
+        return r;
+}
+
 int sg_live_find_stored(struct sg_live *l, uint64_t spec_bytes)
 {
         const struct sg_live *before = sg_live_task_before(l);

@@ -27,6 +27,9 @@ void sg_live_hold_stored(struct sg_live *l, struct sg_stored *s);
 /* Charges for a job that the store has already, whatever the bounds are. -ENOMEM. */
 int sg_live_find_stored(struct sg_live *l, uint64_t spec_bytes);
 void sg_live_release_stored(struct sg_live *l);
+/* Its row is to take so much instead. 0; SG_LEDGER_USER_FULL, SG_LEDGER_FULL: nothing has changed;
+ * -ENOMEM. It never fails for less. */
+int sg_live_resize_stored(struct sg_live *l, uint64_t from, uint64_t to);
 
 /* Begins to charge for what is kept; jobs haven't been loaded yet. */
 void sg_manager_count_kept(struct sg_manager *m);
