@@ -308,15 +308,64 @@ static void test_distances(void **state)
         expect_near(1, 2, SG_GPU_SYSTEM, 0);
 }
 
+/* --- calls that take long */
+
+/* What "current" is never asked, as it has a newer one or the script no need of it. */
+static bool is_called(const char *function)
+{
+        return strcmp(function, "nvmlInit_v2") != 0 &&
+               strcmp(function, "nvmlDeviceGetMemoryInfo") != 0 &&
+               strcmp(function, "nvmlDeviceGetDeviceHandleFromMigDeviceHandle") != 0;
+}
+
+/* Each call can be made to hang; and when it returns after all, nothing is different. */
+static void test_each_call_hangs(void **state)
+{
+#define NAME(member, symbol, parameters) #symbol,
+#define NO_NAME(member, symbol, parameters)
+        static const char *const functions[] = {SG_NV_FUNCTIONS(NAME, NO_NAME)};
+        static const char boards[] =
+                "[gpu 0]\nUuid=GPU-a\nMemory=80G\nProcess=9 1G\nNear=1:nvswitch*2\nNear=2:host\n"
+                "[gpu 1]\nUuid=GPU-b\nMemory=80G\n[gpu 2]\nUuid=GPU-c\nMemory=80G\nMig=1g.10gb\n";
+        char text[600], line[120];
+
+        (void)state;
+        for (size_t i = 0; i < SG_ELEMENTSOF(functions); i++) {
+                if (!is_called(functions[i]))
+                        continue;
+                (void)snprintf(text, sizeof(text),
+                               "[driver]\nVersion=1\nCuda=12.4\nHang=0.001s@%s\n%s", functions[i],
+                               boards);
+                play(text);
+                begin("current");
+                assert_int_equal(sg_nvml_driver.wait(driver, 0), 0);
+                assert_int_equal(seen.state, SG_GPU_DRIVER_OK);
+                assert_int_equal(seen.n, 3);
+                assert_int_equal(seen.gpus[0].n_processes, 1);
+                assert_int_equal(seen.gpus[0].near[1].links, 2);
+                assert_int_equal(seen.gpus[2].n_instances, 1);
+                end();
+                (void)snprintf(line, sizeof(line), "%s hangs", functions[i]);
+                if (logged(line) == 0)
+                        fail_msg("%s() wasn't called", functions[i]);
+        }
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
         const struct CMUnitTest tests[] = {
-                TEST(test_each_variant), TEST(test_no_figures),
-                TEST(test_lists),        cmocka_unit_test(test_stride),
-                TEST(test_a100x4),       TEST(test_h100x8),
-                TEST(test_gb10),         TEST(test_t4),
-                TEST(test_profiles),     TEST(test_distances),
+                TEST(test_each_variant),
+                TEST(test_no_figures),
+                TEST(test_lists),
+                cmocka_unit_test(test_stride),
+                TEST(test_a100x4),
+                TEST(test_h100x8),
+                TEST(test_gb10),
+                TEST(test_t4),
+                TEST(test_profiles),
+                TEST(test_distances),
+                TEST(test_each_call_hangs),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
