@@ -13,7 +13,7 @@
  * What a head lacks is what it waits for; GPUs are in gpus.c. A job that wants nothing of that is
  * never held up by it, and takes slots and other stocks as if the head weren't there.
  */
-#include "core/queue/internal.h"
+#include "core/queue/decide-internal.h"
 
 /* Of a stock: what jobs may have in all, and what of it is taken. */
 struct level {

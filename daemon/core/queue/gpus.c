@@ -9,7 +9,7 @@
  * fits, nothing is kept before PATIENCE, and then all that is free of what it wants. For one that
  * wouldn't fit even if all jobs had ended (others use the GPUs, or they are drained) nothing is.
  */
-#include "core/queue/internal.h"
+#include "core/queue/decide-internal.h"
 
 /* Now */
 

@@ -5,7 +5,7 @@
  * Lanes are in one total order at any time (user by user, then by their heads). A pass starts the
  * first head that fits; a head before it that doesn't fit is passed, or keeps the node.
  */
-#include "core/queue/internal.h"
+#include "core/queue/decide-internal.h"
 #include <string.h>
 
 #define RETRY_USEC 1000000ULL
@@ -13,11 +13,12 @@
 #define BACKFILL_DEPTH 64U
 
 /* With nothing running it is not jobs that hold what it lacks: patience begins anew, so that the
- * node doesn't stand idle for what may never be given back. */
+ * node doesn't stand idle for what may never be given back. Not for GPUs: those of a job that has
+ * just ended are on their way back, and for what no job gives back none are kept. */
 static void note_unfit(const struct sg_queue *q, const struct sg_node_snapshot *node,
                        struct sg_queue_entry *e)
 {
-        if (e->unfit_since_usec > 0 && q->n_running > 0)
+        if (e->unfit_since_usec > 0 && (q->n_running > 0 || e->lane->reserved.lacks_gpus))
                 return;
         e->unfit_since_usec = node->now_usec;
         e->unfit_since_start = q->starts;

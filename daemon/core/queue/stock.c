@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The table of stocks, and what of each the queue can promise. */
 #include "core/queue/stock.h"
-#include "core/queue/internal.h"
+#include "core/queue/decide-internal.h"
 
 static uint64_t memory_need(const struct sg_job *j)
 {

@@ -246,6 +246,24 @@ static void test_kept_after_patience(void **state)
         assert_int_equal(next_gpu(f), 4);
 }
 
+/* What has ended isn't quite gone yet, and nothing else runs: patience doesn't begin anew. */
+static void test_patience_outlasts_the_last_end(void **state)
+{
+        struct fixture *f = *state;
+
+        add_wide(f, 1, 1, 4, 0);
+        assert_int_equal(next_gpu(f), 1);
+        add_wide(f, 1, 2, 4, 0);
+        assert_int_equal(next_gpu(f), 0);
+        f->node.now_usec += 20 * MINUTE;
+        add_wide(f, 2, 3, 1, 0);
+        end(f, 1);
+        sg_gpu_account_release(account, 1, 1, true, f->node.now_usec);
+        assert_int_equal(next_gpu(f), 0);
+        look(f);
+        assert_int_equal(next_gpu(f), 2);
+}
+
 /* No end of a job brings what it waits for: nothing is kept. */
 static void test_not_kept_in_vain(void **state)
 {
@@ -369,6 +387,7 @@ int main(void)
                 TEST(test_passed_by_those_that_end),
                 TEST(test_passed_by_those_beside),
                 TEST(test_kept_after_patience),
+                TEST(test_patience_outlasts_the_last_end),
                 TEST(test_not_kept_in_vain),
                 TEST(test_only_what_it_wants_is_kept),
                 TEST(test_unknown_gpus),
