@@ -328,6 +328,15 @@ static void describe_gpus(struct sg_manager *m, const struct sg_pending_info *in
                                          (info->until_usec > now ? info->until_usec - now : 0)));
 }
 
+static void describe_user_gpus(const struct sg_pending_info *info, char *buf, size_t size)
+{
+        if (info->max == 0)
+                (void)snprintf(buf, size, "class %s allows this user no GPUs", info->class);
+        else
+                (void)snprintf(buf, size, "class %s allows this user %" PRIu64 " GPU%s",
+                               info->class, info->max, info->max == 1 ? "" : "s");
+}
+
 static void describe_turn(struct sg_manager *m, const struct sg_pending_info *info, char *buf,
                           size_t size)
 {
@@ -375,6 +384,9 @@ void sg_pending_describe(struct sg_manager *m, const struct sg_pending_info *inf
                         (void)snprintf(buf, size,
                                        "class %s allows this user %" PRIu64 " running jobs",
                                        info->class, info->max);
+                break;
+        case SG_PENDING_CLASS_USER_GPUS:
+                describe_user_gpus(info, buf, size);
                 break;
         case SG_PENDING_SHORT:
                 describe_shortage(info, buf, size);

@@ -2,8 +2,9 @@
 /*
  * Queue, placement and account of GPUs together: jobs of all kinds come and go on random nodes, on
  * which others use GPUs, too. Held against a ledger of its own: no GPU is promised beyond its
- * memory, whole ones and instances have one job, nobody who wants no GPU is held up, whoever is
- * wide has its turn, and the order in which things were said makes no difference.
+ * memory, whole ones and instances have one job, no user holds more than the class allows, nobody
+ * who wants no GPU is held up, whoever is wide has its turn, and the order in which things were
+ * said makes no difference.
  */
 #include "core/gpu/account.h"
 #include "core/queue/queue.h"
@@ -34,6 +35,7 @@ struct world {
         struct sg_node_snapshot snapshot;
         struct job jobs[JOBS];
         uint64_t last_n;
+        uint64_t allowed; /* GPUs that one user may hold */
 };
 
 static struct world w;
@@ -59,6 +61,8 @@ static void begin(struct sg_rng *rng, bool with_mig)
         }
         prop_check(sg_settings_new(&w.settings, "host") == 0);
         w.settings->max_jobs = 1000;
+        w.allowed = with_mig && sg_rng_below(rng, 2) ? 3 + sg_rng_below(rng, 4) : SG_UNLIMITED;
+        ((struct sg_class *)sg_settings_default(w.settings))->gpus.max_per_user = w.allowed;
         prop_check(sg_queue_new(&w.q, sg_stock_types, SG_N_STOCKS) == 0);
         prop_check(sg_queue_configure(w.q, w.settings) == 0);
         prop_check(sg_gpu_account_new(&w.account) == 0);
@@ -211,6 +215,16 @@ static void check_gpu(size_t gpu)
         prop_check(memory <= g->memory_total);
 }
 
+static void check_user(uint64_t uid)
+{
+        uint64_t hundredths = 0;
+
+        for (size_t i = 0; i < JOBS; i++)
+                if (w.jobs[i].present && w.jobs[i].entry.running && w.jobs[i].uid == uid)
+                        hundredths += w.jobs[i].entry.gpu_hundredths;
+        prop_check(w.allowed == SG_UNLIMITED || hundredths <= w.allowed * SG_GPU_WHOLE);
+}
+
 static void check_start(const struct job *j)
 {
         const struct sg_gpu *first = &w.node.gpus[j->c.gpus[0]];
@@ -263,7 +277,8 @@ static void check_waiting(void)
                 prop_check(j->entry.gpu != NULL); /* nobody else waits: there is room for all */
                 sg_queue_explain(w.q, &j->entry, &w.snapshot, &info);
                 prop_check(info.why == SG_PENDING_GPUS || info.why == SG_PENDING_KEPT ||
-                           info.why == SG_PENDING_TURN);
+                           info.why == SG_PENDING_TURN || info.why == SG_PENDING_CLASS_USER_GPUS);
+                prop_check(info.why != SG_PENDING_CLASS_USER_GPUS || info.max == w.allowed);
                 prop_check(info.until_n == 0 || info.until_usec >= w.snapshot.now_usec);
         }
 }
@@ -285,9 +300,12 @@ static void nothing_is_given_twice(struct sg_rng *rng)
                 }
                 w.snapshot.now_usec += sg_rng_below(rng, 3 * MINUTE);
                 look();
-                while (start_next())
+                while (start_next()) {
                         for (size_t i = 0; i < w.node.inventory.n; i++)
                                 check_gpu(i);
+                        for (uint64_t uid = 1; uid <= USERS; uid++)
+                                check_user(uid);
+                }
                 check_waiting();
         }
         finish();

@@ -147,6 +147,15 @@ bool sg_gpu_place(const struct sg_gpu_pool *pool, const struct sg_gpu_request *r
         return found;
 }
 
+uint64_t sg_gpu_least_hundredths(const struct sg_gpu_pool *pool, const struct sg_gpu_request *r)
+{
+        struct sg_gpu_choice c;
+
+        if (!r->mig)
+                return r->min * r->share;
+        return pool && sg_gpu_place(pool, r, &c) ? sg_gpu_choice_hundredths(pool, &c) : 1;
+}
+
 /* Keeping */
 
 static void add_up_to(struct sg_gpu_choice *c, uint64_t set, size_t n)

@@ -115,6 +115,9 @@ bool sg_gpu_place(const struct sg_gpu_pool *pool, const struct sg_gpu_request *r
 
 /* Of GPUs in all; of an instance: what it is of one, by memory. */
 uint64_t sg_gpu_choice_hundredths(const struct sg_gpu_pool *pool, const struct sg_gpu_choice *c);
+/* What a request takes of GPUs at least; of an instance: what the best place takes. pool: or NULL.
+ */
+uint64_t sg_gpu_least_hundredths(const struct sg_gpu_pool *pool, const struct sg_gpu_request *r);
 
 /* What is to be kept of `now` for a request that fits in `then`, when others will have ended: of
  * whole GPUs those that are free now, or, unless free_first, as few of these as will do. False: it

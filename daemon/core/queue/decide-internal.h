@@ -29,6 +29,12 @@ static inline uint64_t sg_lane_running(const struct sg_lane *lane)
         return lane->running + (lane->peer ? lane->peer->running : 0);
 }
 
+/* The same, in hundredths of GPUs that they hold. */
+static inline uint64_t sg_lane_gpus_held(const struct sg_lane *lane)
+{
+        return lane->gpu_hundredths + (lane->peer ? lane->peer->gpu_hundredths : 0);
+}
+
 static inline bool sg_lane_is_own(const struct sg_lane *a, const struct sg_lane *b)
 {
         return a->class == b->class && a->user == b->user;
@@ -46,9 +52,12 @@ bool sg_stock_lasts(const struct sg_queue *q, const struct sg_node_snapshot *nod
 bool sg_queue_fits(const struct sg_queue *q, const struct sg_node_snapshot *node,
                    const struct sg_queue_entry *e);
 
-/* gpus.c: whether it wants none, or could have them now; what is reserved for a head that wants
- * some; and what is left for one that wants some of `lane` beside those who have their turn before
- * it: whether that is enough. */
+/* gpus.c: whether it wants none, or its class allows its user so many more; whether it wants none,
+ * or could have them now; what is reserved for a head that wants some; what is left for one that
+ * wants some of `lane` beside those who have their turn before it: whether that is enough; and
+ * which of these it gets, if it wants some. */
+bool sg_lane_allows_gpus(const struct sg_node_snapshot *node, const struct sg_lane *lane,
+                         const struct sg_queue_entry *e);
 bool sg_queue_has_gpus(const struct sg_queue *q, const struct sg_node_snapshot *node,
                        const struct sg_queue_entry *e);
 void sg_lane_reserve_gpus(const struct sg_queue *q, const struct sg_node_snapshot *node,
@@ -56,6 +65,8 @@ void sg_lane_reserve_gpus(const struct sg_queue *q, const struct sg_node_snapsho
 bool sg_queue_leaves_gpus(const struct sg_queue *q, const struct sg_node_snapshot *node,
                           const struct sg_lane *lane, const struct sg_queue_entry *e,
                           struct sg_gpu_pool *ret);
+void sg_queue_place_gpus(struct sg_queue *q, const struct sg_node_snapshot *node,
+                         struct sg_queue_entry *e);
 bool sg_queue_is_patient(const struct sg_node_snapshot *node, const struct sg_queue_entry *e);
 
 /* next.c */

@@ -11,6 +11,39 @@
  */
 #include "core/queue/decide-internal.h"
 
+/* What the class allows */
+
+/* In hundredths. */
+static uint64_t still_allowed(const struct sg_lane *lane)
+{
+        uint64_t max = lane->class->caps.max_gpus_per_user, held = sg_lane_gpus_held(lane);
+
+        if (max == SG_UNLIMITED)
+                return SG_UNLIMITED;
+        return max * SG_GPU_WHOLE > held ? max * SG_GPU_WHOLE - held : 0;
+}
+
+bool sg_lane_allows_gpus(const struct sg_node_snapshot *node, const struct sg_lane *lane,
+                         const struct sg_queue_entry *e)
+{
+        uint64_t left = still_allowed(lane);
+
+        return !e->gpu || left == SG_UNLIMITED ||
+               sg_gpu_least_hundredths(node->gpus, e->gpu) <= left;
+}
+
+/* Whether the class will allow the head, which is of the same user, its own beside e's. */
+static bool allows_both(const struct sg_node_snapshot *node, const struct sg_lane *lane,
+                        const struct sg_queue_entry *e)
+{
+        uint64_t left = still_allowed(lane);
+
+        return left == SG_UNLIMITED ||
+               sg_gpu_least_hundredths(node->gpus, e->gpu) +
+                               sg_gpu_least_hundredths(node->gpus, sg_lane_head(lane)->gpu) <=
+                       left;
+}
+
 /* Now */
 
 static bool has_gpus(const struct sg_node_snapshot *node, const struct sg_queue_entry *e)
@@ -132,10 +165,31 @@ bool sg_queue_leaves_gpus(const struct sg_queue *q, const struct sg_node_snapsho
                         continue;
                 if (it == lane && is_strict(node, it, e))
                         return false;
-                if (is_kept(node, it, e))
-                        sg_gpu_pool_take(&left, &it->reserved.kept);
+                if (!is_kept(node, it, e))
+                        continue;
+                if (it == lane && !allows_both(node, it, e))
+                        return false;
+                sg_gpu_pool_take(&left, &it->reserved.kept);
         }
         if (ret)
                 *ret = left;
         return sg_gpu_fits(&left, e->gpu, NULL);
+}
+
+/* As many as there are, and as its class allows. */
+void sg_queue_place_gpus(struct sg_queue *q, const struct sg_node_snapshot *node,
+                         struct sg_queue_entry *e)
+{
+        struct sg_gpu_request r; /* borrows */
+        struct sg_gpu_pool left;
+        uint64_t most;
+
+        if (!e->gpu || !sg_queue_leaves_gpus(q, node, e->lane, e, &left))
+                return;
+        r = *e->gpu;
+        most = still_allowed(e->lane) / SG_GPU_WHOLE;
+        if (r.max > r.min && r.max > most)
+                r.max = most;
+        if (sg_gpu_place(&left, &r, &q->choice))
+                e->gpu_hundredths = sg_gpu_choice_hundredths(&left, &q->choice);
 }

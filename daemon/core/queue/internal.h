@@ -18,7 +18,7 @@ struct sg_queue_user {
 };
 
 struct sg_queue_caps {
-        uint64_t max_jobs, max_jobs_per_user;
+        uint64_t max_jobs, max_jobs_per_user, max_gpus_per_user;
         enum sg_order order;
         bool backfill;
 };
@@ -56,6 +56,7 @@ struct sg_lane {
         struct sg_queue_user *user;
         struct sg_queue_class *class;
         uint64_t running, aside, n_waiting; /* aside: of those that run */
+        uint64_t gpu_hundredths;            /* that those hold that run */
         bool gpus;
         struct sg_lane *peer; /* NULL: there is none */
         bool numbered;        /* so that a list of all jobs doesn't walk the lane for each */

@@ -35,12 +35,15 @@ static bool has_slot(const struct sg_queue *q, const struct sg_node_snapshot *no
         return taken < sg_queue_slots(q, node->cpus);
 }
 
-static bool class_has_room(const struct sg_lane *lane)
+/* For e, of this lane. */
+static bool class_has_room(const struct sg_node_snapshot *node, const struct sg_lane *lane,
+                           const struct sg_queue_entry *e)
 {
         const struct sg_queue_caps *caps = &lane->class->caps;
 
         return sg_lane_class_running(lane) < caps->max_jobs &&
-               sg_lane_running(lane) < caps->max_jobs_per_user;
+               sg_lane_running(lane) < caps->max_jobs_per_user &&
+               sg_lane_allows_gpus(node, lane, e);
 }
 
 static int64_t lane_priority(const struct sg_lane *lane)
@@ -98,7 +101,7 @@ bool sg_lane_goes_before(const struct sg_node_snapshot *node, const struct sg_la
 static bool lane_is_candidate(const struct sg_queue *q, const struct sg_node_snapshot *node,
                               const struct sg_lane *lane)
 {
-        return lane->n_waiting > 0 && class_has_room(lane) &&
+        return lane->n_waiting > 0 && class_has_room(node, lane, sg_lane_head(lane)) &&
                has_slot(q, node, lane, sg_lane_head(lane));
 }
 
@@ -145,7 +148,7 @@ static bool may_pass_head(const struct sg_queue *q, const struct sg_node_snapsho
                           const struct sg_lane *lane, const struct sg_queue_entry *e)
 {
         return sg_lane_is_short(q, node, lane) && has_slot(q, node, lane, e) &&
-               sg_queue_fits(q, node, e) &&
+               class_has_room(node, lane, e) && sg_queue_fits(q, node, e) &&
                (e->at_once || sg_lane_lets_pass(q, node, lane, lane, e));
 }
 
@@ -219,19 +222,9 @@ static bool may_be_passed(const struct sg_queue_entry *e)
         return !e->passed && e->lane->user->n_passed < SG_QUEUE_PASSED_MAX;
 }
 
-/* Where its GPUs are, beside those that are kept for others. */
-static void place(struct sg_queue *q, const struct sg_node_snapshot *node, struct sg_queue_entry *e)
-{
-        struct sg_gpu_pool left;
-
-        if (e->gpu && sg_queue_leaves_gpus(q, node, e->lane, e, &left) &&
-            sg_gpu_place(&left, e->gpu, &q->choice))
-                e->gpu_hundredths = sg_gpu_choice_hundredths(&left, &q->choice);
-}
-
 static void start(struct sg_queue *q, const struct sg_node_snapshot *node, struct sg_queue_entry *e)
 {
-        place(q, node, e);
+        sg_queue_place_gpus(q, node, e);
         sg_lane_take(e);
         e->lane->n_waiting--;
         q->n_waiting--;
@@ -350,6 +343,10 @@ static void explain_room(const struct sg_queue *q, const struct sg_lane *lane,
         } else if (sg_lane_running(lane) >= caps->max_jobs_per_user) {
                 full(ret, SG_PENDING_CLASS_USER_FULL, sg_lane_running(lane),
                      caps->max_jobs_per_user);
+                ret->class = lane->class->name;
+        } else if (!sg_lane_allows_gpus(node, lane, e)) {
+                full(ret, SG_PENDING_CLASS_USER_GPUS, sg_lane_gpus_held(lane),
+                     caps->max_gpus_per_user);
                 ret->class = lane->class->name;
         }
 }
@@ -480,6 +477,7 @@ void sg_queue_would_start(const struct sg_queue *q, const struct sg_job *j,
                 .class = sg_queue_find_class(q, j->class) ?: &class,
                 .running = existing ? existing->running : 0,
                 .aside = existing ? existing->aside : 0,
+                .gpu_hundredths = existing ? existing->gpu_hundredths : 0,
                 .n_waiting = 1,
                 .gpus = j->gpu != NULL,
                 .peer = sg_queue_find_lane(q, j->class, j->uid, j->gpu == NULL),

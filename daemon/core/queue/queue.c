@@ -24,7 +24,8 @@ int sg_queue_new(struct sg_queue **ret, const struct sg_stock_type *types, size_
         q->n_stocks = n;
         q->jobs_per_cpu = 4;
         q->max_jobs = SG_UNLIMITED;
-        q->fallback = (struct sg_queue_caps){SG_UNLIMITED, SG_UNLIMITED, SG_ORDER_PRIORITY, true};
+        q->fallback = (struct sg_queue_caps){SG_UNLIMITED, SG_UNLIMITED, SG_UNLIMITED,
+                                             SG_ORDER_PRIORITY, true};
         *ret = q;
         return 0;
 }
@@ -221,6 +222,7 @@ void sg_queue_account_running(struct sg_queue *q, struct sg_queue_entry *e)
         e->running = true;
         e->lane->running++;
         e->lane->class->running++;
+        e->lane->gpu_hundredths += e->gpu_hundredths;
         e->lane->user->gpu_hundredths += e->gpu_hundredths;
         q->n_running++;
         count_slot(q, e, 1);
@@ -322,6 +324,7 @@ void sg_queue_remove(struct sg_queue *q, struct sg_queue_entry *e)
                 count_slot(q, e, -1);
                 lane->running--;
                 lane->class->running--;
+                lane->gpu_hundredths -= e->gpu_hundredths;
                 lane->user->gpu_hundredths -= e->gpu_hundredths;
                 q->n_running--;
                 running_take(q, e);
@@ -413,7 +416,8 @@ static void class_configure(struct sg_queue *q, struct sg_queue_class *c,
 
 static struct sg_queue_caps caps_of(const struct sg_class *c)
 {
-        return (struct sg_queue_caps){c->max_jobs, c->max_jobs_per_user, c->order, c->backfill};
+        return (struct sg_queue_caps){c->max_jobs, c->max_jobs_per_user, c->gpus.max_per_user,
+                                      c->order, c->backfill};
 }
 
 int sg_queue_configure(struct sg_queue *q, const struct sg_settings *settings)

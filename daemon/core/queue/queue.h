@@ -12,7 +12,7 @@
  * none, while it is suspended or idle (idle.h). A job that is to start at once needs no slot: it
  * goes before all that its user has waiting and isn't kept back for what others wait for, but it
  * takes a slot, and no user has more of these than there are slots. Caps of classes count all that
- * run.
+ * run, and all GPUs that their jobs hold.
  *
  * Stocks (stock.h; memory is one): what is declared counts in full from start to end, what isn't
  * counts as it is used. A head that doesn't fit when it is its turn, but would once others have
@@ -76,7 +76,9 @@ enum sg_pending {
         SG_PENDING_USER_FULL, /* its user has as many jobs that started at once */
         SG_PENDING_CLASS_FULL,
         SG_PENDING_CLASS_USER_FULL,
-        SG_PENDING_SHORT, /* of a stock */
+        SG_PENDING_CLASS_USER_GPUS, /* its user holds as many GPUs in the class as that allows, or
+                                     * would with it; running: hundredths */
+        SG_PENDING_SHORT,           /* of a stock */
         SG_PENDING_GPUS,
         SG_PENDING_TURN, /* one of its lane is before it, and not for any of these */
         SG_PENDING_KEPT, /* the node is kept for one that has waited longer than PATIENCE */

@@ -342,6 +342,113 @@ static void test_caps_count_both(void **state)
         assert_int_equal(why(f, 4), SG_PENDING_CLASS_USER_FULL);
 }
 
+/* Those of one user in one class: parts and wide ones as such, in whichever way they are added up.
+ */
+static void test_class_bounds_what_a_user_holds(void **state)
+{
+        struct fixture *f = *state;
+        struct sg_pending_info info;
+
+        class(f, "few")->gpus.max_per_user = 2;
+        configure(f);
+        add_gpu(f, "few", 1, 1, want(1, 1), 0);
+        add_gpu(f, "few", 1, 2, want_part(50, GIB), 0);
+        assert_int_equal(next_gpu(f), 1);
+        assert_int_equal(next_gpu(f), 2);
+        add_gpu(f, "few", 1, 3, want(1, 1), 0);
+        add_gpu(f, "few", 1, 4, want_part(50, GIB), 0);
+        add_to(f, "few", 1, 5, 0, SG_UNLIMITED);
+        add_gpu(f, "default", 1, 6, want(1, 1), 0);
+        add_gpu(f, "few", 2, 7, want(1, 1), 0);
+        assert_int_equal(next_gpu(f), 7); /* another user */
+        assert_int_equal(next_gpu(f), 5); /* no GPUs */
+        assert_int_equal(next_gpu(f), 6); /* another class */
+        assert_int_equal(next_gpu(f), 0);
+        sg_queue_explain(f->q, &f->entries[3], &f->node, &info);
+        assert_int_equal(info.why, SG_PENDING_CLASS_USER_GPUS);
+        assert_int_equal(info.running, 150);
+        assert_int_equal(info.max, 2);
+        assert_string_equal(info.class, "few");
+        assert_int_equal(why(f, 4), SG_PENDING_TURN); /* a wide one isn't passed for ever */
+        end_gpu(f, 2);
+        assert_int_equal(next_gpu(f), 3);
+        assert_int_equal(next_gpu(f), 0);
+        assert_int_equal(why(f, 4), SG_PENDING_CLASS_USER_GPUS);
+        end_gpu(f, 1);
+        assert_int_equal(next_gpu(f), 4);
+}
+
+static void test_no_more_than_the_class_allows(void **state)
+{
+        struct fixture *f = *state;
+
+        class(f, "few")->gpus.max_per_user = 3;
+        configure(f);
+        add_gpu(f, "few", 1, 1, want_part(25, GIB), 0);
+        assert_int_equal(next_gpu(f), 1);
+        add_gpu(f, "few", 1, 2, want(1, 4), 0);
+        assert_int_equal(next_gpu(f), 2);
+        assert_int_equal(sg_queue_choice(f->q)->n, 2);
+}
+
+/* Found again after a restart, and counted before anything else starts. */
+static void test_class_counts_what_is_found(void **state)
+{
+        struct fixture *f = *state;
+
+        class(f, "few")->gpus.max_per_user = 2;
+        configure(f);
+        requests[1] = want(2, 2);
+        f->entries[1] = (struct sg_queue_entry){.n = 1, .gpu = &requests[1], .gpu_hundredths = 200};
+        assert_int_equal(sg_queue_add(f->q, &f->entries[1], "few", 1, true), 0);
+        add_gpu(f, "few", 1, 2, want(1, 1), 0);
+        assert_int_equal(next_gpu(f), 0);
+        assert_int_equal(why(f, 2), SG_PENDING_CLASS_USER_GPUS);
+        end(f, 1);
+        assert_int_equal(next_gpu(f), 2);
+}
+
+/* What passes a wide head mustn't use up what the class allows both of them. */
+static void test_passing_leaves_the_head_its_allowance(void **state)
+{
+        struct fixture *f = *state;
+
+        class(f, "few")->gpus.max_per_user = 3;
+        configure(f);
+        add_wide(f, 9, 1, 2, 30);
+        assert_int_equal(next_gpu(f), 1);
+        add_gpu(f, "few", 1, 2, want(3, 3), 0); /* one is free beside its own, when 1 has ended */
+        add_gpu(f, "few", 1, 3, want(1, 1), 0);
+        assert_int_equal(next_gpu(f), 0);
+        assert_int_equal(why(f, 3), SG_PENDING_KEPT);
+        add_gpu(f, "few", 1, 4, want(1, 1), 20); /* ends before */
+        assert_int_equal(next_gpu(f), 4);
+        add_wide(f, 8, 5, 1, 0); /* of another user */
+        assert_int_equal(next_gpu(f), 5);
+        end_gpu(f, 4);
+        end_gpu(f, 1);
+        assert_int_equal(next_gpu(f), 2);
+        assert_int_equal(why(f, 3), SG_PENDING_CLASS_USER_GPUS);
+}
+
+static void test_instances_count_as_parts(void **state)
+{
+        struct fixture *f = *state;
+
+        for (size_t i = 0; i < 2; i++)
+                for (size_t k = 0; k < 2; k++)
+                        node_add_instance(&gpus, i, "3g.40gb", 40 * GIB);
+        look(f);
+        class(f, "few")->gpus.max_per_user = 1;
+        configure(f);
+        for (uint64_t n = 1; n <= 3; n++)
+                add_gpu(f, "few", 1, n, want_mig((char *)"3g.40gb"), 0);
+        assert_int_equal(next_gpu(f), 1);
+        assert_int_equal(next_gpu(f), 2);
+        assert_int_equal(next_gpu(f), 0);
+        assert_int_equal(why(f, 3), SG_PENDING_CLASS_USER_GPUS);
+}
+
 static void test_change_of_mind(void **state)
 {
         struct fixture *f = *state;
@@ -392,6 +499,11 @@ int main(void)
                 TEST(test_only_what_it_wants_is_kept),
                 TEST(test_unknown_gpus),
                 TEST(test_caps_count_both),
+                TEST(test_class_bounds_what_a_user_holds),
+                TEST(test_no_more_than_the_class_allows),
+                TEST(test_class_counts_what_is_found),
+                TEST(test_passing_leaves_the_head_its_allowance),
+                TEST(test_instances_count_as_parts),
                 TEST(test_change_of_mind),
                 TEST(test_would_start),
         };
