@@ -63,7 +63,8 @@ static uint64_t of_type(const struct sg_gpu_pool *pool, const char *pattern)
         for (size_t i = 0; i < sg_gpu_pool_n(pool); i++) {
                 uint8_t type = pool->rooms[i].type;
                 bool fits = type < i ? (set & SG_GPU_BIT(type)) != 0
-                                     : fnmatch(pattern, sg_gpu_pool_at(pool, i)->name, 0) == 0;
+                                     : fnmatch(pattern, sg_gpu_pool_at(pool, i)->name,
+                                               FNM_CASEFOLD) == 0;
 
                 set |= fits ? SG_GPU_BIT(i) : 0;
         }

@@ -119,6 +119,10 @@ static void test_one_type(void **state)
         r.type = (char *)"T*";
         assert_string_equal(why_not(r), "2 GPUs of type T*, 1 free");
         assert_string_equal(refused(r), "2 GPUs of type T*, this node has 1");
+        r.type = (char *)"*a100-*"; /* as Slurm's users write it */
+        assert_string_equal(place(&pool, r), "1,3");
+        r.type = (char *)"[h]100*";
+        assert_string_equal(refused(r), "2 GPUs of type [h]100*, this node has none such");
         r.type = (char *)"H100*";
         assert_string_equal(refused(r), "2 GPUs of type H100*, this node has none such");
         r.type = NULL;
