@@ -69,7 +69,8 @@ struct sg_gpu_account {
         size_t n_claims;
         struct sg_gpu_record records[SG_GPU_RECORDS_MAX];
         size_t n_records;
-        size_t order[SG_GPU_RECORDS_MAX], n_shown; /* of records, for lists */
+        size_t order[SG_GPU_RECORDS_MAX], n_shown;     /* of records, for lists */
+        const struct sg_gpu *gone[SG_GPU_RECORDS_MAX]; /* the pool's */
         struct sg_gpu_pool pool;
         uint64_t changes; /* of it */
         struct sg_gpu_hold *holds;

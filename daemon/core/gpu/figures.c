@@ -379,11 +379,20 @@ static bool is_leaving(const struct sg_gpu_account *a, const struct sg_gpu_recor
         return r->status.state == SG_GPU_STATE_LEAKING;
 }
 
+static void note_gone(struct sg_gpu_account *a, struct sg_gpu_record *r)
+{
+        forget_figures(&r->status);
+        if (!r->excluded)
+                a->gone[a->pool.n_gone++] = r->status.gpu;
+}
+
 void sg_gpu_figures(struct sg_gpu_account *a, uint64_t now_usec)
 {
         a->pool.inventory = a->seen.gpus || a->absent ? &a->seen : NULL;
         a->pool.known = a->driver_ok;
         a->pool.changes = ++a->changes;
+        a->pool.gone = a->gone;
+        a->pool.n_gone = 0;
         make_holds(a);
         /* Of two that say that they are one the second has no record. */
         for (size_t i = 0; i < a->seen.n; i++)
@@ -396,7 +405,7 @@ void sg_gpu_figures(struct sg_gpu_account *a, uint64_t now_usec)
                         continue;
                 enter(a, r, now_usec);
                 if (r->status.place == SG_GPU_NOWHERE) {
-                        forget_figures(&r->status);
+                        note_gone(a, r);
                         continue;
                 }
                 count(a, r);

@@ -58,6 +58,10 @@ struct sg_gpu_pool {
         bool known;                               /* else nobody can say what is free now */
         const struct sg_gpu_hold *holds;          /* borrowed; by job, then GPU */
         size_t n_holds;
+        /* That the driver doesn't list any more, and nobody has excluded: they may come back.
+         * Borrowed. */
+        const struct sg_gpu *const *gone;
+        size_t n_gone;
         struct sg_gpu_room rooms[SG_GPUS_MAX];
 };
 
@@ -105,8 +109,8 @@ uint64_t sg_gpu_suited(const struct sg_gpu_pool *pool, const struct sg_gpu_reque
 /* Whether it has a place, without looking for the best. ret: NULL, or why not. */
 bool sg_gpu_fits(const struct sg_gpu_pool *pool, const struct sg_gpu_request *r,
                  struct sg_gpu_lack *ret);
-/* Whether it fits in the pool's best state; if not, it is to be refused. Nothing is refused while
- * no GPU has been seen yet and that may change. */
+/* Whether it fits in the pool's best state, in which those are back that are gone; if not, it is to
+ * be refused. Nothing is refused while no GPU has been seen yet and that may change. */
 bool sg_gpu_could_fit(const struct sg_gpu_pool *pool, const struct sg_gpu_request *r,
                       struct sg_gpu_lack *ret);
 /* The best place; false: it doesn't fit. */

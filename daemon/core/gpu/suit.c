@@ -5,8 +5,10 @@
  */
 #include "core/gpu/internal.h"
 #include "core/job/limits.h"
+#include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* What is wanted of one GPU */
@@ -288,13 +290,11 @@ static bool names_all(const struct sg_gpu_pool *pool, const struct sg_gpu_reques
         return false;
 }
 
-bool sg_gpu_could_fit(const struct sg_gpu_pool *pool, const struct sg_gpu_request *r,
+static bool fits_best(const struct sg_gpu_pool *pool, const struct sg_gpu_request *r,
                       struct sg_gpu_lack *ret)
 {
         uint64_t able = sg_gpu_suited(pool, r);
 
-        if (!pool->inventory)
-                return true;
         if (!names_all(pool, r, ret))
                 return false;
         if (able != 0 && together(pool, r, able) >= wanted(pool, r))
@@ -310,4 +310,43 @@ bool sg_gpu_could_fit(const struct sg_gpu_pool *pool, const struct sg_gpu_reques
                 name_first(pool, r, able, ret);
         }
         return false;
+}
+
+/* As if those that are gone were back, after those that are listed. -ENOMEM. */
+static int bring_back(const struct sg_gpu_pool *pool, struct sg_gpu_inventory *all,
+                      struct sg_gpu_pool *ret)
+{
+        size_t n = sg_gpu_pool_n(pool), gone = pool->n_gone;
+
+        gone = gone < SG_GPUS_MAX - n ? gone : SG_GPUS_MAX - n;
+        *all = (struct sg_gpu_inventory){.n = n + gone};
+        all->gpus = calloc(all->n, sizeof(*all->gpus));
+        if (!all->gpus)
+                return -ENOMEM;
+        if (n > 0)
+                memcpy(all->gpus, pool->inventory->gpus, n * sizeof(*all->gpus));
+        for (size_t i = 0; i < gone; i++)
+                all->gpus[n + i] = *pool->gone[i];
+        sg_gpu_pool_init(ret, all);
+        for (size_t i = 0; i < n; i++)
+                ret->rooms[i].excluded = pool->rooms[i].excluded;
+        return 0;
+}
+
+bool sg_gpu_could_fit(const struct sg_gpu_pool *pool, const struct sg_gpu_request *r,
+                      struct sg_gpu_lack *ret)
+{
+        struct sg_gpu_inventory all;
+        struct sg_gpu_pool best;
+        bool fits;
+
+        if (!pool->inventory || fits_best(pool, r, ret))
+                return true;
+        if (pool->n_gone == 0)
+                return false;
+        if (bring_back(pool, &all, &best) < 0)
+                return true; /* it waits, as far as anybody can tell */
+        fits = fits_best(&best, r, ret);
+        free(all.gpus);
+        return fits;
 }

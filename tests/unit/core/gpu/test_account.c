@@ -238,6 +238,52 @@ static void test_lost_and_back_elsewhere(void **state)
         assert_null(sg_gpu_account_find(account, "GPU-99"));
 }
 
+static bool could_fit(struct sg_gpu_request r)
+{
+        struct sg_gpu_lack lack;
+
+        return sg_gpu_could_fit(sg_gpu_account_pool(account), &r, &lack);
+}
+
+/* What vanished may come back: it is waited for, but nobody is told to wait for more. */
+static void test_gone_ones_are_waited_for(void **state)
+{
+        char *exclude[] = {(char *)"GPU-03", NULL};
+        struct sg_gpu_request many = want(5, 5), typed = want(1, 1);
+        struct sg_gpu_lack lack;
+        char text[SG_GPU_LACK_TEXT_MAX];
+
+        (void)state;
+        node_board(&node, 2, "T4", 16 * GIB);
+        look();
+        node.inventory.n = 1;
+        look();
+        assert_string_equal(state_of(2), "lost");
+        assert_false(fits(want(2, 2)));
+        assert_true(could_fit(want(3, 3))); /* of one type: 0, and 1 and 3, which are gone */
+        assert_false(could_fit(want(4, 4)));
+        assert_true(could_fit(want_ids((char *)"2,GPU-01")));
+        assert_false(could_fit(want_ids((char *)"2,7")));
+        typed.type = (char *)"T4";
+        assert_true(could_fit(typed));
+        typed.memory_bytes = 17 * GIB;
+        assert_false(could_fit(typed));
+        assert_false(sg_gpu_could_fit(sg_gpu_account_pool(account), &many, &lack));
+        assert_string_equal(sg_gpu_lack_format(text, &many, &lack),
+                            "5 GPUs of one type, this node has 3");
+        sg_gpu_account_configure(account, exclude, NULL, now);
+        assert_false(could_fit(want(3, 3)));
+        assert_true(could_fit(want(2, 2)));
+        sg_gpu_account_configure(account, NULL, NULL, now);
+        node.inventory.n = 0; /* all of them */
+        look();
+        assert_true(could_fit(want(3, 3)));
+        node.inventory.n = 4;
+        look();
+        assert_true(fits(want(3, 3)));
+        assert_false(could_fit(want(4, 4)));
+}
+
 static void test_two_of_one_uuid(void **state)
 {
         (void)state;
@@ -391,6 +437,7 @@ int main(void)
                 TEST(test_driver_that_hangs),
                 TEST(test_no_driver),
                 TEST(test_lost_and_back_elsewhere),
+                TEST(test_gone_ones_are_waited_for),
                 TEST(test_two_of_one_uuid),
                 TEST(test_errors),
                 TEST(test_crowded),
