@@ -282,6 +282,21 @@ static void on_limits_set(struct sg_scope *s, int result, const char *why, void 
         }
 }
 
+static int refuse_full(const struct sg_live *l, uint64_t more, struct sg_answer *a)
+{
+        const struct sg_ledger *ledger = l->manager->ledger;
+        uint32_t uid = (uint32_t)l->job.uid;
+        char asked[SG_FORMAT_MAX], held[SG_FORMAT_MAX], max[SG_FORMAT_MAX];
+
+        return sg_refuse_job(
+                a, SG_ANSWER_BUSY, l->job.key.n,
+                "no room to store that: user %s may store %s for unfinished jobs, %s are in use, "
+                "and this needs %s more; cancel some, or wait for them to end",
+                l->job.user, sg_format_bytes(max, sg_ledger_limit(ledger, uid, SG_CHARGE_STORED)),
+                sg_format_bytes(held, sg_ledger_held(ledger, uid, SG_CHARGE_STORED)),
+                sg_format_bytes(asked, more));
+}
+
 /* Names of GPUs and of types may be long: they are charged like what was submitted. */
 static int charge_gpus(struct sg_live *l, struct set_answer *read, struct sg_answer *answer)
 {
@@ -296,9 +311,7 @@ static int charge_gpus(struct sg_live *l, struct set_answer *read, struct sg_ans
         r = sg_live_resize_stored(l, read->row_from, read->row_to);
         if (r <= 0)
                 return r;
-        return sg_refuse_job(answer, SG_ANSWER_BUSY, l->job.key.n,
-                             "there is no room to store that: unfinished jobs take up what they "
-                             "may\n`schedctl limits` says how much that is");
+        return refuse_full(l, read->row_to - read->row_from, answer);
 }
 
 int sg_api_set(struct sg_call *call, struct sg_live *l, struct sg_answer *answer)
