@@ -78,8 +78,8 @@ int sg_gpus_drain(struct sg_manager *m, const char *id, bool drain, sg_gpus_done
 
 /* Jobs */
 
-/* The queue has named it: chooses its GPUs, says so in its row, and counts them as its own. 0, also
- * if it wants none; -EAGAIN: there is no room for it, after all. */
+/* The queue has just named it: says in its row which GPUs it has chosen, and counts them as its
+ * own. 0, also if it wants none; -EAGAIN: there is no room for it, after all. */
 int sg_gpus_grant(struct sg_live *l);
 /* The attempt is over, or was taken back before anything of it ran. */
 void sg_gpus_release(struct sg_live *l, bool ran);

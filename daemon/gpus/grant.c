@@ -44,18 +44,17 @@ static int claim(struct sg_live *l, const char *gpus)
         return sg_gpu_account_claim(l->manager->gpus->account, &c, sg_now_monotonic_usec());
 }
 
-/* The queue has named it by this same pool, so that it does fit. */
+/* Those that the queue has chosen for it: others are kept for who is before it, or are more than
+ * its class allows. It has only just named it, by this same pool. */
 static int choose(struct sg_live *l, char **ret)
 {
-        const struct sg_gpu_pool *pool = sg_gpus_pool(l->manager);
-        struct sg_gpu_choice choice;
+        const struct sg_gpu_choice *choice = sg_queue_choice(l->manager->jobs->queue);
 
         if (!l->job.gpu) {
                 *ret = strdup("");
                 return *ret ? 0 : -ENOMEM;
         }
-        return sg_gpu_place(pool, l->job.gpu, &choice) ? sg_gpu_choice_uuids(pool, &choice, ret)
-                                                       : -EAGAIN;
+        return choice->n > 0 ? sg_gpu_choice_uuids(sg_gpus_pool(l->manager), choice, ret) : -EAGAIN;
 }
 
 int sg_gpus_grant(struct sg_live *l)

@@ -184,6 +184,7 @@ void sg_queue_place_gpus(struct sg_queue *q, const struct sg_node_snapshot *node
         struct sg_gpu_pool left;
         uint64_t most;
 
+        q->choice.n = 0;
         if (!e->gpu || !sg_queue_leaves_gpus(q, node, e->lane, e, &left))
                 return;
         r = *e->gpu;

@@ -76,8 +76,7 @@ enum sg_pending {
         SG_PENDING_USER_FULL, /* its user has as many jobs that started at once */
         SG_PENDING_CLASS_FULL,
         SG_PENDING_CLASS_USER_FULL,
-        SG_PENDING_CLASS_USER_GPUS, /* its user holds as many GPUs in the class as that allows, or
-                                     * would with it; running: hundredths */
+        SG_PENDING_CLASS_USER_GPUS, /* running: hundredths that its user holds there */
         SG_PENDING_SHORT,           /* of a stock */
         SG_PENDING_GPUS,
         SG_PENDING_TURN, /* one of its lane is before it, and not for any of these */
@@ -144,8 +143,8 @@ bool sg_queue_set_use(struct sg_queue *q, struct sg_queue_entry *e, const struct
  * not needed. */
 struct sg_queue_entry *sg_queue_next(struct sg_queue *q, const struct sg_node_snapshot *node,
                                      uint64_t *ret_retry_usec);
-/* The GPUs of the one that was started last, if it asks for any: they are to be taken out of the
- * pool before the queue is asked for the next. */
+/* The GPUs of the one that was started last (n 0: none), to be taken out of the pool before the
+ * queue is asked for the next. */
 const struct sg_gpu_choice *sg_queue_choice(const struct sg_queue *q);
 
 /* Why a waiting entry waits. Once sg_queue_next() has given NULL for this node it is never NONE. */
