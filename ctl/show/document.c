@@ -354,7 +354,9 @@ static void gpu_lines(const json_t *job)
         if (*sg_gpu_asked_text(job, text, sizeof(text)))
                 line("GPUs", "%s", text);
         if (*sg_gpu_given_text(job, text, sizeof(text)))
-                line("Has", "%s", text);
+                line("Has", "%s%s", text,
+                     contains(json_object_get(job, "not_enforced"), "gpus") ? " (not enforced)"
+                                                                            : "");
         if (*sg_gpu_used_text(job, text, sizeof(text)))
                 line("GPU usage", "%s", text);
 }

@@ -58,7 +58,7 @@ static bool is_limited(const struct sg_invocation *inv)
         for (enum sg_limit_kind k = 0; k < _SG_LIMIT_MAX; k++)
                 if (inv->limits[k])
                         return true;
-        return inv->pin;
+        return inv->pin || inv->gpus || inv->gpu_ids || inv->gpu_mem > 0 || inv->mig;
 }
 
 void sg_verb_foretell(struct sg_client *c, const struct sg_invocation *inv,

@@ -5,6 +5,7 @@
 #include "base/format.h"
 #include "base/time-util.h"
 #include "core/settings/adopt.h"
+#include "gpus/gpus.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -108,6 +109,19 @@ static uint32_t unenforced(const struct sg_manager *m, const struct sg_job *j,
         return j->state == SG_JOB_QUEUED ? beyond_us(m, &j->limits) : 0;
 }
 
+/* Their names; GPUs aren't a limit of the kernel's, but what it holds of them are devices. */
+static json_t *not_enforced(const struct sg_manager *m, const struct sg_job *j,
+                            const struct sg_live *live)
+{
+        uint32_t beyond = live && live->groups.scope ? sg_scope_unenforced(live->groups.scope)
+                                                     : sg_backend_unenforced(m->backend);
+        json_t *a = limit_names(unenforced(m, j, live));
+
+        if (!sg_job_state_is_final(j->state) && sg_gpus_are_open(m, j, beyond))
+                json_array_append_new(a, json_string("gpus"));
+        return a;
+}
+
 const char *sg_job_reason_now(const struct sg_job *j, struct sg_live *live, char *buf, size_t size)
 {
         char when[SG_FORMAT_MAX], no_class[SG_ADOPT_NO_CLASS_MAX];
@@ -194,7 +208,7 @@ int sg_job_document(struct sg_manager *m, const struct sg_job *j, struct sg_live
         json_object_set_new(o, "signal", signal_or_null(j->signal));
         json_object_set_new(o, "times", times(j));
         json_object_set_new(o, "limits", limits(j));
-        json_object_set_new(o, "not_enforced", limit_names(unenforced(m, j, live)));
+        json_object_set_new(o, "not_enforced", not_enforced(m, j, live));
         json_object_set_new(o, "usage", sg_json_usage(j, live));
         json_object_set_new(o, "gpu", gpu_of(j, live));
         json_object_set_new(o, "adopted", json_boolean(j->adopted != SG_ADOPTED_NOT));

@@ -95,6 +95,9 @@ int sg_gpus_devices(const struct sg_live *l, const struct sg_device_list *class,
 bool sg_gpus_keeps_devices(const struct sg_live *l);
 /* CUDA_VISIBLE_DEVICES and what belongs to it. */
 void sg_gpus_environment(const struct sg_live *l, const struct sg_live_env *out);
+/* It has some, or asks for some, and nothing keeps others from them. beyond: the backend's bits, or
+ * its scope's, of what they can't hold. */
+bool sg_gpus_are_open(const struct sg_manager *m, const struct sg_job *j, uint32_t beyond);
 /* As the job is told; NULL: none are given out here. */
 const char *sg_gpus_visible(const struct sg_live *l);
 /* Its attempt begins to start, or ends: looks soon. */

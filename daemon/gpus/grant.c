@@ -152,6 +152,14 @@ bool sg_gpus_keeps_devices(const struct sg_live *l)
         return sg_gpus_managed(l->manager) && !l->job.gpus;
 }
 
+bool sg_gpus_are_open(const struct sg_manager *m, const struct sg_job *j, uint32_t beyond)
+{
+        bool takes_part = j->gpus ? j->gpus[0] != '\0' : j->gpu != NULL;
+
+        return sg_gpus_managed(m) && takes_part &&
+               (m->gpus->user || beyond & (1U << SG_LIMIT_DEVICES));
+}
+
 int sg_gpus_devices(const struct sg_live *l, const struct sg_device_list *class,
                     struct sg_device_list *ret)
 {

@@ -2,6 +2,7 @@
 /* What the log says of single jobs without being asked: what their owners didn't mean to happen.
  * The rest is in the history and among the events, where those look whom it concerns. */
 #include "edge/common/log.h"
+#include "gpus/gpus.h"
 #include "jobs/internal.h"
 #include <inttypes.h>
 #include <string.h>
@@ -29,9 +30,10 @@ void sg_live_log_end(const struct sg_live *l)
 void sg_live_log_limits(const struct sg_live *l)
 {
         uint32_t bits = l->groups.scope ? sg_scope_unenforced(l->groups.scope) : 0;
+        bool gpus = sg_gpus_are_open(l->manager, &l->job, bits);
         char id[SG_JOB_ID_MAX], names[256] = "";
 
-        if (!bits)
+        if (!bits && !gpus)
                 return;
         for (unsigned k = 0; k < _SG_LIMIT_MAX; k++) {
                 size_t n = strlen(names);
@@ -40,6 +42,9 @@ void sg_live_log_limits(const struct sg_live *l)
                         (void)snprintf(names + n, sizeof(names) - n, "%s%s", n > 0 ? " " : "",
                                        sg_limit_kind_to_string(k));
         }
+        if (gpus)
+                (void)snprintf(names + strlen(names), sizeof(names) - strlen(names), "%sgpus",
+                               names[0] ? " " : "");
         sg_job_id_format(id, &l->job.key, l->manager->node.name);
         sg_log_job(LOG_NOTICE, SG_MESSAGE_LIMIT_NOT_ENFORCED, id, names, "not enforced here: %s",
                    names);
