@@ -29,7 +29,7 @@ bool sg_class_given(const struct sg_class *c, const struct sg_limit *k, char buf
 bool sg_class_allowed(const struct sg_class *c, const struct sg_limit *k, char buf[SG_FORMAT_MAX]);
 bool sg_class_gives_gpus(const struct sg_class *c, char buf[SG_FORMAT_MAX]);
 bool sg_class_gives_gpu_memory(const struct sg_class *c, char buf[SG_FORMAT_MAX]);
-/* job-gpu-json.c: the UUIDs that a job was given; what it asks for and took, null if it asks for
+/* gpus-json.c: the UUIDs that a job was given; what it asks for and took, null if it asks for
  * none. now: what it does at the moment; SG_UNLIMITED is not known. */
 struct sg_gpu_now {
         uint64_t memory_bytes, utilization;

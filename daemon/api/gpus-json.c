@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The document of the node's GPUs (schedgov.gpus/1). */
+/* What documents say of GPUs: the one of the node's (schedgov.gpus/1), and those of jobs. */
 #include "api/gpu-view.h"
+#include "api/internal.h"
 #include "base/cleanup.h"
 #include "base/format.h"
 #include "base/utf8.h"
@@ -240,4 +241,46 @@ json_t *sg_json_gpus(const struct sg_gpu_view *v)
         return json_pack("{s:s,s:b,s:o,s:o,s:o}", "schema", "schedgov.gpus/1", "managed",
                          (int)v->managed, "driver", driver(v), "fragmentation",
                          scaled(v->fragmentation_pm, 1e4), "gpus", gpus);
+}
+
+/* A job's */
+
+json_t *sg_json_given_gpus(const struct sg_job *j)
+{
+        json_t *a;
+
+        if (!j->gpus)
+                return json_null();
+        a = json_array();
+        for (const char *p = j->gpus; *p; p += strcspn(p, ","), p += *p == ',')
+                (void)json_array_append_new(a, json_stringn(p, strcspn(p, ",")));
+        return a;
+}
+
+json_t *sg_json_job_gpu(const struct sg_job *j, const struct sg_gpu_now *now)
+{
+        const struct sg_gpu_request *q = j->gpu;
+        json_t *o = json_object();
+
+        if (!q) {
+                json_decref(o);
+                return json_null();
+        }
+        (void)json_object_set_new(o, "min", sg_json_number(q->min));
+        (void)json_object_set_new(o, "max", sg_json_number(q->max));
+        (void)json_object_set_new(o, "share", json_real((double)q->share / SG_GPU_WHOLE));
+        (void)json_object_set_new(o, "memory_bytes", sg_json_number(q->memory_bytes));
+        (void)json_object_set_new(o, "type", text(q->type));
+        (void)json_object_set_new(o, "ids", text(q->ids));
+        (void)json_object_set_new(o, "mig", text(q->mig));
+        (void)json_object_set_new(o, "memory_used_bytes", sg_json_number(now->memory_bytes));
+        (void)json_object_set_new(o, "utilization", sg_json_number(now->utilization));
+        (void)json_object_set_new(o, "memory_peak_bytes",
+                                  sg_json_number(q->used.memory_peak_bytes));
+        (void)json_object_set_new(o, "gpu_usec", sg_json_number(q->used.usec));
+        (void)json_object_set_new(o, "energy_joules",
+                                  q->used.energy_mj == SG_UNLIMITED
+                                          ? json_null()
+                                          : json_real((double)q->used.energy_mj / 1e3));
+        return o;
 }

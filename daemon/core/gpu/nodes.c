@@ -253,14 +253,15 @@ static int add_gpu(struct rules *rules, const struct sg_gpu_devices *d,
         struct sg_gpu_node nodes[SG_GPU_NODES_MAX];
         const struct sg_gpu_instance *instance;
         const struct sg_gpu *gpu;
-        size_t n = 0;
+        size_t n;
 
         gpu = find_gpu(inventory, uuid, length, &instance);
-        if (gpu)
-                n = sg_gpu_nodes_of(d, gpu, instance, nodes);
-        add_nodes(rules, nodes, n);
+        if (!gpu)
+                return 1;
+        n = sg_gpu_nodes_of(d, gpu, instance, nodes);
         if (n == 0)
                 return 1;
+        add_nodes(rules, nodes, n);
         add_nodes(rules, nodes, sg_gpu_nodes_shared(d, gpu->vendor, nodes));
         return 0;
 }

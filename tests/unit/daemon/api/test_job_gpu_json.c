@@ -3,7 +3,7 @@
  * text. */
 #include "tests/unit/test.h"
 
-#include "api/job-gpu-json.c"
+#include "api/gpus-json.c"
 
 json_t *sg_json_number(uint64_t v)
 {
