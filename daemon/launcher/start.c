@@ -89,7 +89,7 @@ int sg_starter_start(const struct sg_starter *s, const struct sg_job_key *key, i
         (void)snprintf(in_jobs, sizeof(in_jobs), "jobs/%s", name);
         r = sg_path_join(path, sizeof(path), s->state_dir, in_jobs);
         if (r >= 0)
-                r = sg_spawn_bare(s->shim, argv, gate, SG_GATE_FD, &pid);
+                r = sg_spawn_bare(s->shim, argv, gate, SG_GATE_FD, 0, &pid);
         if (r < 0)
                 return r;
         /* The pid can't be another process's: we alone reap it, and not now. Without a pidfd nobody

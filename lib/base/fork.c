@@ -85,20 +85,22 @@ pid_t sg_spawn_into(int group, void (*child)(void *arg), void *arg)
 }
 #endif
 
-static int set_bare_files(posix_spawn_file_actions_t *files, int fd, int as)
+static int set_bare_files(posix_spawn_file_actions_t *files, int fd, int as, unsigned more)
 {
-        int r;
+        int r, last = more & SG_SPAWN_STDERR ? 1 : 2;
 
         r = posix_spawn_file_actions_addopen(files, 0, "/dev/null", O_RDWR, 0);
-        for (int to = 1; r == 0 && to <= 2; to++)
+        for (int to = 1; r == 0 && to <= last; to++)
                 r = posix_spawn_file_actions_adddup2(files, 0, to);
         if (r == 0)
                 r = posix_spawn_file_actions_adddup2(files, fd, as);
         return -r;
 }
 
-static int set_bare_signals(posix_spawnattr_t *attr)
+static int set_bare_signals(posix_spawnattr_t *attr, unsigned more)
 {
+        int flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
+                    (more & SG_SPAWN_SESSION ? POSIX_SPAWN_SETSID : 0);
         sigset_t set;
         int r;
 
@@ -108,11 +110,12 @@ static int set_bare_signals(posix_spawnattr_t *attr)
         if (r == 0)
                 r = posix_spawnattr_setsigdefault(attr, &set);
         if (r == 0)
-                r = posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+                r = posix_spawnattr_setflags(attr, (short)flags);
         return -r;
 }
 
-int sg_spawn_bare(const char *program, char *const argv[], int fd, int as, pid_t *ret)
+int sg_spawn_bare(const char *program, char *const argv[], int fd, int as, unsigned more,
+                  pid_t *ret)
 {
         static char *const none[] = {NULL};
         posix_spawn_file_actions_t files;
@@ -127,11 +130,12 @@ int sg_spawn_bare(const char *program, char *const argv[], int fd, int as, pid_t
                 (void)posix_spawn_file_actions_destroy(&files);
                 return r;
         }
-        r = set_bare_files(&files, fd, as);
+        r = set_bare_files(&files, fd, as, more);
         if (r == 0)
-                r = set_bare_signals(&attr);
+                r = set_bare_signals(&attr, more);
         if (r == 0)
-                r = -posix_spawn(ret, program, &files, &attr, argv, none);
+                r = -posix_spawn(ret, program, &files, &attr, argv,
+                                 more & SG_SPAWN_ENVIRONMENT ? environ : none);
         (void)posix_spawnattr_destroy(&attr);
         (void)posix_spawn_file_actions_destroy(&files);
         return r;

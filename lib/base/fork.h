@@ -21,9 +21,17 @@ pid_t sg_fork_into(int group);
  */
 pid_t sg_spawn_into(int group, void (*child)(void *arg), void *arg);
 
+/* What a program is given besides: */
+enum {
+        SG_SPAWN_SESSION = 1 << 0,     /* a session of its own: no signal of ours reaches it */
+        SG_SPAWN_ENVIRONMENT = 1 << 1, /* ours */
+        SG_SPAWN_STDERR = 1 << 2,      /* ours */
+};
+
 /*
  * Starts a program with nothing of the caller's but one descriptor, which becomes number `as` (3 or
- * above): no environment, /dev/null as standard streams, no signal blocked or ignored. What else
- * is open has to be CLOEXEC. -errno also when it can't be executed.
+ * above), and what `more` says: no environment, /dev/null as standard streams, no signal blocked or
+ * ignored. What else is open has to be CLOEXEC. -errno also when it can't be executed.
  */
-int sg_spawn_bare(const char *program, char *const argv[], int fd, int as, pid_t *ret);
+int sg_spawn_bare(const char *program, char *const argv[], int fd, int as, unsigned more,
+                  pid_t *ret);

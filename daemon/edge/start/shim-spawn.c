@@ -62,5 +62,5 @@ int sg_shim_spawn(const char *program, const char *attempt_dir, int gate, const 
                 }
         }
         argv[2] = NULL; /* an old kernel, or no v2 tree: it moves itself */
-        return sg_spawn_bare(program, argv, gate, SG_GATE_FD, ret);
+        return sg_spawn_bare(program, argv, gate, SG_GATE_FD, 0, ret);
 }
