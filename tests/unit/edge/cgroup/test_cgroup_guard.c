@@ -58,8 +58,11 @@ static void look(struct nodes *n)
 
 static void make(struct nodes *n, enum node node, unsigned major, unsigned minor)
 {
-        (void)snprintf(n->path[node], sizeof(n->path[node]), "%s/%u:%u", n->dir, major, minor);
-        assert_int_equal(mknod(n->path[node], S_IFCHR | 0600, makedev(major, minor)), 0);
+        char path[sizeof(n->path[node])];
+
+        (void)snprintf(path, sizeof(path), "%s/%u:%u", n->dir, major, minor);
+        assert_int_equal(mknod(path, S_IFCHR | 0600, makedev(major, minor)), 0);
+        memcpy(n->path[node], path, sizeof(path));
 }
 
 static void begin(struct nodes *n)
