@@ -118,6 +118,8 @@ static int submit(const struct sg_invocation *inv, const struct sg_command *cmd,
         _cleanup_client_ struct sg_client c = {0};
         int r = sg_client_open(&c, inv->socket, e);
 
+        if (r == -ECONNRESET) /* it went away just now, as when it starts over */
+                r = sg_client_reopen(&c, SG_SUBMIT_PATIENCE_USEC, e);
         if (r >= 0)
                 r = sg_verb_submit_command(&c, inv, cmd, list, e);
         return r < 0 ? r : sg_verb_print_numbers(list);
