@@ -314,11 +314,15 @@ static const char *clock_time(char buf[SG_FORMAT_MAX], uint64_t usec)
 static void describe_gpus(struct sg_manager *m, const struct sg_pending_info *info, char *buf,
                           size_t size)
 {
-        char lack[SG_GPU_LACK_TEXT_MAX], when[SG_FORMAT_MAX], id[SG_JOB_ID_MAX];
+        char text[SG_GPU_LACK_TEXT_MAX], when[SG_FORMAT_MAX], id[SG_JOB_ID_MAX];
+        struct sg_gpu_lack lack = info->lack;
         const struct sg_live *until = info->until_n > 0 ? sg_manager_find(m, info->until_n) : NULL;
         uint64_t now = sg_now_monotonic_usec();
-        int n = snprintf(buf, size, "%s", sg_gpu_lack_format(lack, info->gpu, &info->lack));
+        int n;
 
+        if (lack.kind == SG_GPU_LACK_UNKNOWN && !sg_gpus_managed(m))
+                lack.kind = SG_GPU_LACK_DRIVER;
+        n = snprintf(buf, size, "%s", sg_gpu_lack_format(text, info->gpu, &lack));
         if (!until || n < 0 || (size_t)n >= size)
                 return;
         sg_job_id_format(id, &until->job.key, m->node.name);

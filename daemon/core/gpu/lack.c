@@ -77,6 +77,9 @@ char *sg_gpu_lack_format(char buf[SG_GPU_LACK_TEXT_MAX], const struct sg_gpu_req
         case SG_GPU_LACK_UNKNOWN:
                 add(&t, ", and nobody knows what is free");
                 break;
+        case SG_GPU_LACK_DRIVER:
+                add(&t, ", and no driver is loaded");
+                break;
         case SG_GPU_LACK_FREE:
                 add(&t, ", %" PRIu64 " free", lack->free);
                 break;

@@ -87,6 +87,7 @@ uint64_t sg_gpu_fragmentation_pm(const struct sg_gpu_pool *pool);
 enum sg_gpu_lack_kind {
         SG_GPU_LACK_NONE,
         SG_GPU_LACK_UNKNOWN,  /* nobody can say what is free */
+        SG_GPU_LACK_DRIVER,   /* … as there is no driver; only who looks for one says that */
         SG_GPU_LACK_FREE,     /* of those that suit it `free` are free, less than it wants */
         SG_GPU_LACK_NAMED,    /* `id`, which it asks for, isn't free */
         SG_GPU_LACK_PART,     /* no GPU has that much left */
